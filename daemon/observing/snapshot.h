@@ -1,0 +1,66 @@
+// One look at everything ringdeald knows, taken off the accept path. Metrics, the status document
+// and whatever else shows something render this and nothing else. Plain values.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ringdeal {
+
+struct WorkerSnapshot {
+  uint32_t slot = 0;
+  pid_t pid = 0;
+  uid_t uid = 0;
+  std::string state;  // observer, worker, paused, draining, left
+  bool one_at_a_time = false;
+  uint32_t weight = 1;
+  std::string cpus;       // where it was set, empty if nowhere
+  std::string placement;  // set, affinity, learned, none
+  uint64_t active = 0;    // taken + direct - closed
+  uint64_t pending = 0;   // handed - recalled - taken
+  uint64_t queued = 0;
+  uint64_t load = 0;
+  uint64_t handed = 0;
+  uint64_t recalled = 0;
+  uint64_t taken = 0;
+  uint64_t closed = 0;
+  uint64_t direct = 0;
+  double pass_seconds = 0;  // length of the running pass, 0 while parked
+};
+
+struct ListenerSnapshot {
+  std::string name;
+  std::string address;
+  std::string policy;
+  std::string mode;    // handoff, holding, paused, stopping
+  bool owned = false;  // false: adopted
+  uint64_t accepted = 0;
+  std::map<std::string, uint64_t> accept_errors;  // by errno name, "EMFILE"
+  std::map<std::string, uint64_t> handoffs;       // by outcome: delivered, full, gone, refused
+  uint64_t redealt = 0;     // taken out of a channel whose worker left or died
+  uint64_t holds = 0;       // times that accepting stopped for want of a worker
+  double held_seconds = 0;  // time spent so, ended holds
+  uint64_t kept = 0;        // gauge: connections in ringdeald's hand, waiting for a worker
+  uint64_t workers_joined = 0;
+  uint64_t workers_left = 0;
+  uint64_t counters_clamped = 0;  // times that a worker's counts ran backwards or past what it had
+  uint64_t listener_repairs = 0;  // O_NONBLOCK or the listening state set again
+  std::vector<WorkerSnapshot> workers;  // by slot
+};
+
+struct Snapshot {
+  std::string version;
+  pid_t pid = 0;
+  double uptime_seconds = 0;
+  uint64_t control_connections = 0;                  // gauge
+  std::map<std::string, uint64_t> control_refusals;  // by error code
+  uint64_t recall_threads_abandoned = 0;
+  uint64_t acceptor_unblocked = 0;  // times that an accept4 that blocked was broken by a signal
+  std::vector<ListenerSnapshot> listeners;
+};
+
+}  // namespace ringdeal

@@ -1,0 +1,79 @@
+// What an operator can say to ringdeald, with its defaults: the manual's source. Plain values, made
+// at start and at reload on the control thread, then constant.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace ringdeal {
+
+using Duration = std::chrono::nanoseconds;
+
+// Users and groups, by number. In the file: a list of user names or uids, and "@group" or "@gid".
+struct Principals {
+  std::vector<uid_t> uids;
+  std::vector<gid_t> gids;
+};
+
+struct ListenerConfig {
+  std::string name;
+  // "127.0.0.1:8080", "[::]:443", "*:80", "unix:/run/app.sock", "unix:@name".
+  std::string bind;
+  bool ipv6_only = false;  // IPV6_V6ONLY of an IPv6 address
+  int backlog = 4096;      // limit of the accept queue; the kernel cuts it to somaxconn
+  mode_t mode = 0660;      // of a UNIX socket's path
+  std::string owner;       // of a UNIX socket's path; empty: as created
+  std::string group;       // of a UNIX socket's path; empty: as created
+  std::string policy = "least-loaded";
+  Duration busy_after = std::chrono::milliseconds(2);  // in one pass for longer: passed over
+  bool share_listener = true;  // workers get the listener itself, so that they can fail open
+  // Who may bind the address under the shim or register without holding the listener. Root and
+  // ringdeald's own user always may.
+  Principals allow;
+};
+
+struct ControlConfig {
+  std::string path;    // empty: DefaultControlPath
+  mode_t mode = 0666;  // openness is not permission: each act is authorised by itself
+  std::string owner;
+  std::string group;
+  Principals admin;  // who may drain and reload, beside root and ringdeald's own user
+};
+
+// Whose listeners may be adopted.
+struct AdoptConfig {
+  bool enabled = true;
+  bool listed = false;    // false: root, ringdeald's own user and the group "ringdeal"
+  Principals principals;  // if listed
+};
+
+struct Limits {
+  size_t workers = 1024;                                    // of one listener
+  size_t control_connections = 4096;                        // in all
+  size_t control_connections_per_uid = 2048;                // of one user that is not root
+  size_t channel_depth = 128;                               // connections that wait in one channel
+  Duration registration_timeout = std::chrono::seconds(5);  // of a connection that says nothing
+};
+
+struct LogConfig {
+  std::string level = "info";     // debug, info, warn, error
+  std::string format = "logfmt";  // logfmt, json
+};
+
+struct Config {
+  ControlConfig control;
+  std::string http_bind = "127.0.0.1:9945";  // empty: no HTTP
+  std::vector<ListenerConfig> listeners;
+  AdoptConfig adopt;
+  ListenerConfig adopted;  // policy, busy_after and share_listener of adopted listeners
+  int acceptors = 1;       // acceptor threads
+  Duration drain_timeout = std::chrono::seconds(30);  // at stop: how long held connections may wait
+  LogConfig log;
+  Limits limits;
+};
+
+}  // namespace ringdeal
