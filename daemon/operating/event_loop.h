@@ -19,7 +19,7 @@ class EventLoop {
     // A watch starts enabled, a timer starts disarmed.
     virtual void Enable() = 0;
     virtual void Disable() = 0;
-    // Timers: fires once after `delay`; arming again moves it.
+    // Timers: fires once, not before `delay` and some milliseconds late; arming again moves it.
     virtual void Arm(std::chrono::nanoseconds delay) = 0;
   };
 
@@ -28,9 +28,11 @@ class EventLoop {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Level-triggered: called as long as `descriptor` can be read.
+  // Level-triggered: called as long as `descriptor` can be read. A watch may be destroyed in its
+  // own callback. Null if the kernel cannot watch the descriptor.
   std::unique_ptr<Watch> WatchReadable(int descriptor, std::function<void()> callback);
   std::unique_ptr<Watch> WatchWritable(int descriptor, std::function<void()> callback);
+  // Of one loop in the process: libevent has one set of signal handlers.
   std::unique_ptr<Watch> WatchSignal(int number, std::function<void()> callback);
   std::unique_ptr<Watch> MakeTimer(std::function<void()> callback);
 
@@ -39,7 +41,7 @@ class EventLoop {
 
   // Runs until Stop.
   void Run();
-  // Thread-safe.
+  // Thread-safe. The loop ends once it has done what was posted before.
   void Stop();
 
   // For the HTTP server alone.
