@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace ringdeal {
 namespace {
@@ -16,23 +17,41 @@ constexpr int kCloseOnExec = MSG_CMSG_CLOEXEC;
 constexpr int kCloseOnExec = 0;  // macOS: MarkCloseOnExec does it after the fact
 #endif
 
+// Room for the descriptors, and for the credentials and the pidfd that a worker can make the kernel
+// put beside them: the receiving end of a channel is shared, with all its options.
 union ControlBuffer {
   cmsghdr header;  // for the alignment
-  unsigned char bytes[CMSG_SPACE(sizeof(int) * kMaxDescriptorsPerMessage)];
+  unsigned char bytes[CMSG_SPACE(sizeof(int) * kMaxDescriptorsPerMessage) +
+                      CMSG_SPACE(3 * sizeof(int)) + CMSG_SPACE(sizeof(int))];
 };
 
-void TakeDescriptors(msghdr* message, ReceivedMessage* received) {
+#if defined(__linux__)
+constexpr int kPidfdMessage = 4;  // SCM_PIDFD, Linux 6.5; the C library's headers may be older
+#else
+constexpr int kPidfdMessage = -1;
+#endif
+
+// Takes what the message carries and closes what the protocol does not know. Returns false if
+// there were more descriptors than any message has.
+bool TakeDescriptors(msghdr* message, ReceivedMessage* received) {
+  bool fits = true;
   for (cmsghdr* header = CMSG_FIRSTHDR(message); header != nullptr;
        header = CMSG_NXTHDR(message, header)) {
-    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    if (header->cmsg_level != SOL_SOCKET) continue;
+    if (header->cmsg_type != SCM_RIGHTS && header->cmsg_type != kPidfdMessage) continue;
     const size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < count && received->descriptor_count < kMaxDescriptorsPerMessage; ++i) {
-      int descriptor = -1;
-      std::memcpy(&descriptor, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
-      if (kCloseOnExec == 0) sys::Control(descriptor, F_SETFD, FD_CLOEXEC);
-      received->descriptors[received->descriptor_count++].Reset(descriptor);
+    for (size_t i = 0; i < count; ++i) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+      UniqueFd descriptor(number);
+      if (header->cmsg_type != SCM_RIGHTS) continue;
+      fits = fits && received->descriptor_count < kMaxDescriptorsPerMessage;
+      if (!fits) continue;
+      if (kCloseOnExec == 0) sys::Control(number, F_SETFD, FD_CLOEXEC);
+      received->descriptors[received->descriptor_count++] = std::move(descriptor);
     }
   }
+  return fits;
 }
 
 }  // namespace
@@ -82,10 +101,9 @@ Result<ReceivedMessage> ReceiveWithDescriptors(int socket, std::span<std::byte> 
 
   ReceivedMessage received;
   received.bytes = static_cast<size_t>(bytes);
-  TakeDescriptors(&message, &received);
+  if (!TakeDescriptors(&message, &received)) return SystemError{EMSGSIZE, "recvmsg: descriptors"};
   if ((message.msg_flags & MSG_CTRUNC) != 0) {
-    const bool no_number_free = received.descriptor_count < kMaxDescriptorsPerMessage;
-    return SystemError{no_number_free ? EMFILE : EMSGSIZE, "recvmsg: descriptors truncated"};
+    return SystemError{EMFILE, "recvmsg: descriptors truncated"};
   }
   if ((message.msg_flags & MSG_TRUNC) != 0) return SystemError{EMSGSIZE, "recvmsg: truncated"};
   return received;

@@ -28,7 +28,7 @@ Result<MappedPage> MapNewPage(int memory) {
 Result<MappedPage> MapReceivedPage(int memory) {
   struct stat status = {};
   if (fstat(memory, &status) != 0) return SystemError{errno, "fstat"};
-  if (static_cast<size_t>(status.st_size) < kPageBytes) return SystemError{EPROTO, "page size"};
+  if (static_cast<size_t>(status.st_size) != kPageBytes) return SystemError{EPROTO, "page size"};
   Result<MappedPage> mapped = MapNewPage(memory);
   if (!mapped) return mapped;
   const Page::Header& header = (*mapped)->header;

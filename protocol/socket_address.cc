@@ -71,6 +71,8 @@ bool FormatUnix(const SocketAddress& address, char* out, size_t size) {
   const int bytes = address.length > head ? static_cast<int>(address.length - head) : 0;
   if (bytes == 0) return std::snprintf(out, size, "unix:") < static_cast<int>(size);
   const bool abstract = source->sun_path[0] == '\0';
+  // A text that ended at a zero byte would be that of another abstract name.
+  if (abstract && std::memchr(source->sun_path + 1, 0, bytes - 1) != nullptr) return false;
   const int written = abstract
                           ? std::snprintf(out, size, "unix:@%.*s", bytes - 1, source->sun_path + 1)
                           : std::snprintf(out, size, "unix:%.*s", bytes, source->sun_path);

@@ -24,7 +24,8 @@ struct SocketAddress {
 bool ParseAddress(const char* text, SocketAddress* address);
 
 // Writes the text form, at most kMaxAddressText bytes with its end. A v4-mapped IPv6 address is
-// written as the IPv4 address that it maps. Returns false if the family is unknown.
+// written as the IPv4 address that it maps. Returns false if the family is unknown or
+// an abstract name holds a zero byte.
 bool FormatAddress(const SocketAddress& address, char* out, size_t size);
 
 // The name of the socket, from the kernel.
