@@ -1,5 +1,5 @@
-// What an operator can say to ringdeald, with its defaults: the manual's source. Plain values, made
-// at start and at reload on the control thread, then constant.
+// What an operator can say to ringdeald, with its defaults. config_keys.h says it in the words of
+// the file. Plain values, made at start on the control thread, then constant.
 #pragma once
 
 #include <sys/types.h>
@@ -17,6 +17,7 @@ using Duration = std::chrono::nanoseconds;
 struct Principals {
   std::vector<uid_t> uids;
   std::vector<gid_t> gids;
+  bool operator==(const Principals&) const = default;
 };
 
 struct ListenerConfig {
@@ -34,6 +35,7 @@ struct ListenerConfig {
   // Who may bind the address under the shim or register without holding the listener. Root and
   // ringdeald's own user always may.
   Principals allow;
+  bool operator==(const ListenerConfig&) const = default;
 };
 
 struct ControlConfig {
@@ -42,6 +44,7 @@ struct ControlConfig {
   std::string owner;
   std::string group;
   Principals admin;  // who may drain and reload, beside root and ringdeald's own user
+  bool operator==(const ControlConfig&) const = default;
 };
 
 // Whose listeners may be adopted.
@@ -49,6 +52,7 @@ struct AdoptConfig {
   bool enabled = true;
   bool listed = false;    // false: root, ringdeald's own user and the group "ringdeal"
   Principals principals;  // if listed
+  bool operator==(const AdoptConfig&) const = default;
 };
 
 struct Limits {
@@ -57,14 +61,17 @@ struct Limits {
   size_t control_connections_per_uid = 2048;                // of one user that is not root
   size_t channel_depth = 128;                               // connections that wait in one channel
   Duration registration_timeout = std::chrono::seconds(5);  // of a connection that says nothing
+  bool operator==(const Limits&) const = default;
 };
 
 struct LogConfig {
   std::string level = "info";     // debug, info, warn, error
   std::string format = "logfmt";  // logfmt, json
+  bool operator==(const LogConfig&) const = default;
 };
 
 struct Config {
+  std::string source;  // the file it was read from; empty: none, all defaults
   ControlConfig control;
   std::string http_bind = "127.0.0.1:9945";  // empty: no HTTP
   std::vector<ListenerConfig> listeners;
@@ -74,6 +81,7 @@ struct Config {
   Duration drain_timeout = std::chrono::seconds(30);  // at stop: how long held connections may wait
   LogConfig log;
   Limits limits;
+  bool operator==(const Config&) const = default;
 };
 
 }  // namespace ringdeal
