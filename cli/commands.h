@@ -1,0 +1,19 @@
+// The subcommands. Each prints what it has to say and returns the exit code. Main thread.
+#pragma once
+
+#include "cli/options.h"
+
+namespace ringdeal {
+
+// Sets up the environment of the shim and becomes the target program: returns only on failure.
+int RunTarget(const RunOptions& options);
+// Prints the status document of ringdeald, as it is or as a table.
+int ShowStatus(const StatusOptions& options);
+// Asks ringdeald to drain one worker, or to deal to it again.
+int SetDraining(const DrainOptions& options);
+// Becomes `ringdeald --check`, which owns the parser: returns only on failure.
+int CheckFile(const CheckOptions& options);
+// Opens connections to a server and shows which process holds each.
+int ShowSpread(const SpreadOptions& options);
+
+}  // namespace ringdeal

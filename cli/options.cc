@@ -1,0 +1,172 @@
+#include "cli/options.h"
+
+#include <cstdio>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/exit_codes.h"
+
+namespace ringdeal {
+namespace {
+
+constexpr unsigned kMaxConnections = 10000;
+constexpr unsigned kMaxWeight = 1000;
+constexpr double kMaxTimeoutSeconds = 600;
+
+// Only for a name that the parser has checked.
+SpreadShape ShapeOf(const std::string& name) {
+  if (name == "ramp") return SpreadShape::kRamp;
+  return name == "burst" ? SpreadShape::kBurst : SpreadShape::kOneByOne;
+}
+
+// What the parser writes into, before the chosen subcommand is known.
+struct Targets {
+  RunOptions run;
+  StatusOptions status;
+  DrainOptions drain;
+  DrainOptions undrain;
+  CheckOptions check;
+  SpreadOptions spread;
+  std::string spread_shape = "burst";
+  double spread_timeout = 5;
+};
+
+void AddControl(CLI::App* command, std::string* control) {
+  command->add_option("--control", *control, "ringdeald's control socket")->type_name("PATH");
+}
+
+CLI::App* AddRun(CLI::App* app, RunOptions* run) {
+  CLI::App* command = app->add_subcommand(
+      "run", "Run a server under the shim: ringdeal run [OPTIONS] -- COMMAND [ARGUMENTS]");
+  AddControl(command, &run->control);
+  command->add_flag("--require", run->require, "Fail instead of serving without ringdeald");
+  command->add_option("--cpus", run->cpus, "CPUs that the workers belong to")->type_name("LIST");
+  command->add_option("--weight", run->weight, "Share of each worker")
+      ->check(CLI::Range(1U, kMaxWeight));
+  return command;
+}
+
+CLI::App* AddStatus(CLI::App* app, StatusOptions* status) {
+  CLI::App* command = app->add_subcommand("status", "Show listeners and workers");
+  AddControl(command, &status->control);
+  command->add_flag("--json", status->json, "Print the status document");
+  return command;
+}
+
+CLI::App* AddDrain(CLI::App* app, const char* name, const char* about, DrainOptions* drain) {
+  CLI::App* command = app->add_subcommand(name, about);
+  AddControl(command, &drain->control);
+  command->add_option("--listener", drain->listener, "Name of the listener")->required();
+  CLI::Option_group* which = command->add_option_group("worker");
+  which->add_option("--pid", drain->pid, "The worker's process");
+  which->add_option("--slot", drain->slot, "The worker's number");
+  which->require_option(1);
+  return command;
+}
+
+CLI::App* AddCheck(CLI::App* app, CheckOptions* check) {
+  CLI::App* command = app->add_subcommand("check", "Check a configuration file");
+  command->add_option("file", check->file, "The file")->required();
+  return command;
+}
+
+CLI::App* AddSpread(CLI::App* app, SpreadOptions* spread, std::string* shape, double* timeout) {
+  CLI::App* command = app->add_subcommand(
+      "spread", "Open connections to any server and show which process holds each");
+  command->add_option("address", spread->address, "127.0.0.1:8080, [::1]:8080 or unix:/path")
+      ->required();
+  command->add_option("-n,--connections", spread->connections, "How many")
+      ->check(CLI::Range(1U, kMaxConnections));
+  command
+      ->add_option("--shape", *shape,
+                   "burst: all at once; ramp: one every 10 ms, all kept; one-by-one: open, ask, "
+                   "close, next")
+      ->check(CLI::IsMember({"burst", "ramp", "one-by-one"}))
+      ->type_name("SHAPE");
+  CLI::Option* path =
+      command->add_option("--path", spread->path,
+                          "Request this path and believe the number in the answer's body: the "
+                          "server names the process itself");
+  command
+      ->add_flag("--silent", spread->silent,
+                 "Send nothing; wait until a process holds the connection (servers that speak no "
+                 "HTTP, or close after each answer)")
+      ->excludes(path);
+  command
+      ->add_option("--workers-of", spread->workers_of,
+                   "The workers are the children of this process (default: the processes that "
+                   "hold the listening socket and have no such descendant)")
+      ->type_name("PID");
+  command->add_option("--timeout", *timeout, "Seconds that each connection is waited for")
+      ->check(CLI::Range(0.01, kMaxTimeoutSeconds));
+  command->add_flag("--json", spread->json, "Print one JSON object");
+  return command;
+}
+
+CommandLine Ended(int exit_code) {
+  CommandLine line;
+  line.exit_code = exit_code;
+  return line;
+}
+
+CommandLine UsageError(const char* what) {
+  std::fprintf(stderr, "ringdeal: %s\n", what);
+  return Ended(kExitUsage);
+}
+
+// Everything after the first "--" is the target program's and never read as options of ours.
+std::vector<std::string> TakeCommand(int* argc, char** argv) {
+  for (int i = 1; i < *argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    std::vector<std::string> command(argv + i + 1, argv + *argc);
+    *argc = i;
+    return command;
+  }
+  return {};
+}
+
+}  // namespace
+
+CommandLine ParseCommandLine(int argc, char** argv) {
+  Targets targets;
+  targets.undrain.undrain = true;
+  CLI::App app("ringdeal: deal connections to workers, and see how they are spread", "ringdeal");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "ringdeal " RINGDEAL_VERSION);
+  CLI::App* run = AddRun(&app, &targets.run);
+  CLI::App* status = AddStatus(&app, &targets.status);
+  CLI::App* drain = AddDrain(&app, "drain", "Give a worker no further connections", &targets.drain);
+  CLI::App* undrain = AddDrain(&app, "undrain", "Take a drain back", &targets.undrain);
+  CLI::App* check = AddCheck(&app, &targets.check);
+  CLI::App* spread =
+      AddSpread(&app, &targets.spread, &targets.spread_shape, &targets.spread_timeout);
+
+  std::vector<std::string> command = TakeCommand(&argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return Ended(app.exit(error) == 0 ? kExitOk : kExitUsage);
+  }
+  if (!run->parsed() && !command.empty()) return UsageError("only run takes a command after --");
+
+  CommandLine line;
+  if (run->parsed()) {
+    if (command.empty()) return UsageError("run needs a command: ringdeal run -- COMMAND");
+    targets.run.command = std::move(command);
+    line.command = targets.run;
+  }
+  if (status->parsed()) line.command = targets.status;
+  if (drain->parsed()) line.command = targets.drain;
+  if (undrain->parsed()) line.command = targets.undrain;
+  if (check->parsed()) line.command = targets.check;
+  if (spread->parsed()) {
+    targets.spread.shape = ShapeOf(targets.spread_shape);
+    targets.spread.timeout =
+        std::chrono::milliseconds(static_cast<long>(targets.spread_timeout * 1000));
+    line.command = targets.spread;
+  }
+  return line;
+}
+
+}  // namespace ringdeal

@@ -1,0 +1,62 @@
+// What the command line says, one struct a subcommand. Made once at start, then constant.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace ringdeal {
+
+struct RunOptions {
+  std::string control;  // empty: the shim's own default
+  std::string cpus;
+  unsigned weight = 1;
+  bool require = false;  // an error instead of going on without ringdeald
+  std::vector<std::string> command;
+};
+
+struct StatusOptions {
+  std::string control;  // empty: DefaultControlPath
+  bool json = false;
+};
+
+struct DrainOptions {
+  std::string control;
+  bool undrain = false;
+  std::string listener;
+  std::optional<unsigned> pid;  // exactly one of the two
+  std::optional<unsigned> slot;
+};
+
+struct CheckOptions {
+  std::string file;
+};
+
+enum class SpreadShape {
+  kBurst,     // all connections started at once
+  kRamp,      // one every 10 ms, all kept
+  kOneByOne,  // open, ask, close, next
+};
+
+struct SpreadOptions {
+  std::string address;
+  unsigned connections = 32;
+  SpreadShape shape = SpreadShape::kBurst;
+  std::string path;     // not empty: the answer's body names the process
+  bool silent = false;  // send nothing
+  bool json = false;
+  std::optional<unsigned> workers_of;       // its children are the workers
+  std::chrono::milliseconds timeout{5000};  // of each connection, from its start
+};
+
+struct CommandLine {
+  std::optional<int> exit_code;  // set: everything is said, end with it
+  std::variant<RunOptions, StatusOptions, DrainOptions, CheckOptions, SpreadOptions> command;
+};
+
+// Prints help, version or what is wrong itself.
+CommandLine ParseCommandLine(int argc, char** argv);
+
+}  // namespace ringdeal
