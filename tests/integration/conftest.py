@@ -1,0 +1,103 @@
+import pathlib
+import sys
+import tempfile
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from support.daemon import Daemon  # noqa: E402
+from support.failpoint import Failpoint  # noqa: E402
+from support.target import Target  # noqa: E402
+from support.worker import Worker  # noqa: E402
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: run with --slow only")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="run the slow tests too")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--slow"):
+        return
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
+
+
+@pytest.fixture
+def directory():
+    """A short path that every user may reach: control sockets live in it."""
+    with tempfile.TemporaryDirectory(prefix="ringdeal-") as path:
+        pathlib.Path(path).chmod(0o755)
+        yield path
+
+
+class Closing:
+    """Makes things and closes them in the reverse order."""
+
+    def __init__(self):
+        self.made = []
+
+    def add(self, thing, close):
+        self.made.append(close)
+        return thing
+
+    def close(self):
+        errors = []
+        for close in reversed(self.made):
+            try:
+                close()
+            except (Exception, AssertionError) as error:  # all others must be closed as well
+                errors.append(error)
+        if errors:
+            raise errors[0]
+
+
+@pytest.fixture
+def closing():
+    things = Closing()
+    yield things
+    things.close()
+
+
+@pytest.fixture
+def start_daemon(directory, closing):
+    def start(*listeners, **options):
+        daemon = Daemon(directory, listeners, **options)
+        return closing.add(daemon, daemon.stop)
+    return start
+
+
+@pytest.fixture
+def daemon(start_daemon):
+    """A ringdeald with one owned listener, "web"."""
+    return start_daemon("name: web, bind: 127.0.0.1:0")
+
+
+@pytest.fixture
+def join(daemon, closing):
+    """Registers a worker that does nothing by itself."""
+    def register(**options):
+        worker = Worker(daemon, **options)
+        return closing.add(worker, worker.close)
+    return register
+
+
+@pytest.fixture
+def target(closing):
+    def start(command, daemon=None, **options):
+        program = Target(command, daemon, **options)
+        return closing.add(program, program.close)
+    return start
+
+
+@pytest.fixture
+def failpoint(directory, closing):
+    def make(*names):
+        point = Failpoint(directory, *names)
+        return closing.add(point, point.close)
+    return make

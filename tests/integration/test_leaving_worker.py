@@ -1,0 +1,115 @@
+"""A worker that goes, however it goes, gets nothing more, and what it had not taken is answered by
+another."""
+import os
+import signal
+
+from support import build
+from support.clients import Burst, connect, get
+
+
+def raw_worker(target, daemon):
+    return target([build.PYTHON, build.SOURCE / "tests/integration/raw_worker.py",
+                   daemon.control, "web"])
+
+
+def prefork(target, daemon, count=2):
+    server = target([build.PYTHON, build.SERVERS / "prefork_server.py",
+                     "%s:%d" % daemon.address(), str(count)], daemon)
+    server.address()
+    return [each["pid"] for each in daemon.wait_for_workers(count)]
+
+
+def test_what_waits_in_the_channel_of_one_that_leaves_goes_to_another(daemon, join):
+    leaver, stayer = join().become(), join().become()
+    with Burst(daemon.address(), 32):
+        daemon.wait_for(lambda _: [each["pending"] for each in daemon.workers()] == [16, 16])
+        leaver.page.state = 4
+        leaver.say(b'{"op":"leave"}\n')
+        daemon.wait_for(lambda _: len(daemon.workers()) == 1 and
+                        daemon.workers()[0]["handed"] == 32)
+        assert len(stayer.take_all()) == 32
+        assert daemon.listener()["redealt"] == 16
+
+
+def test_one_that_says_left_gets_nothing_before_the_message_arrives(daemon, join):
+    leaver, stayer = join().become(), join().become()
+    leaver.page.state = 4
+    with Burst(daemon.address(), 8):
+        daemon.wait_for(lambda _: daemon.workers()[stayer.slot]["handed"] == 8)
+        assert daemon.workers()[leaver.slot]["handed"] == 0
+
+
+def test_one_that_shuts_its_channel_down_loses_nothing(daemon, join):
+    leaver, stayer = join().become(), join().become()
+    with Burst(daemon.address(), 4):
+        daemon.wait_for(lambda _: [each["pending"] for each in daemon.workers()] == [2, 2])
+        leaver.channel.shutdown(0)
+        with Burst(daemon.address(), 4):
+            daemon.wait_for(lambda _: len(daemon.workers()) == 1 and
+                            daemon.workers()[0]["handed"] == 8)
+            assert len(stayer.take_all()) == 8
+
+
+def test_a_slot_is_free_again_once_its_channel_is_empty(daemon, join):
+    for _ in range(20):
+        worker = join().become()
+        assert worker.slot == 0
+        worker.close()
+        daemon.wait_for(lambda _: not daemon.workers())
+
+
+def test_stopped_and_killed_with_half_of_a_burst_queued(daemon, target):
+    workers = [raw_worker(target, daemon) for _ in range(2)]
+    daemon.wait_for_workers(2)
+    workers[0].process.signal(signal.SIGSTOP)
+    with Burst(daemon.address(), 32) as burst:
+        daemon.wait_for(lambda _: daemon.worker(workers[0].pid)["pending"] == 16)
+        workers[0].process.signal(signal.SIGKILL)
+        assert burst.spread() == {workers[1].pid: 32}
+
+
+def test_a_shimmed_worker_stopped_and_killed_with_half_of_a_burst_queued(daemon, target):
+    stopped, other = prefork(target, daemon)
+    os.kill(stopped, signal.SIGSTOP)
+    with Burst(daemon.address(), 32) as burst:
+        daemon.wait_for(lambda _: daemon.worker(stopped)["pending"] == 16)
+        os.kill(stopped, signal.SIGKILL)
+        assert burst.spread() == {other: 32}
+
+
+def test_a_killed_worker_gets_nothing_more(daemon, target):
+    killed, other = prefork(target, daemon)
+    os.kill(killed, signal.SIGKILL)
+    with Burst(daemon.address(), 32) as burst:
+        assert burst.spread() == {other: 32}
+    daemon.wait_for_workers(1)
+
+
+def test_one_that_exits_well_and_is_not_replaced_gets_nothing_more(daemon, target):
+    pids = prefork(target, daemon)
+    with connect(daemon.address()) as connection:
+        gone = int(get(connection, b"/exit"))
+    with Burst(daemon.address(), 32) as burst:
+        assert burst.spread() == {(set(pids) - {gone}).pop(): 32}
+    daemon.wait_for_workers(1)
+
+
+def test_one_that_closes_its_listening_descriptor_gets_nothing_more(daemon, target):
+    pids = prefork(target, daemon)
+    with connect(daemon.address()) as connection:
+        closed = int(get(connection, b"/close-listener"))
+        with Burst(daemon.address(), 32) as burst:
+            assert burst.spread() == {(set(pids) - {closed}).pop(): 32}
+        assert int(get(connection)) == closed, "its own connections go on"
+
+
+def test_all_killed_and_replaced_while_connections_wait(daemon, target):
+    first = raw_worker(target, daemon)
+    daemon.wait_for_workers(1)
+    first.process.signal(signal.SIGSTOP)
+    with Burst(daemon.address(), 32) as burst:
+        daemon.wait_for(lambda _: daemon.worker(first.pid)["pending"] == 32)
+        first.process.signal(signal.SIGKILL)
+        daemon.wait_for(lambda _: not daemon.workers())
+        second = raw_worker(target, daemon)
+        assert burst.spread() == {second.pid: 32}

@@ -1,0 +1,195 @@
+"""Clients over loopback: bursts of keep-alive connections, and a steady load of one-shot ones that
+counts every failure. All sockets are in non-blocking mode, on one selector."""
+import collections
+import selectors
+import socket
+import threading
+import time
+
+REQUEST = b"GET %s HTTP/1.1\r\nHost: test\r\n\r\n"
+ONE_SHOT = b"GET %s HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+
+
+def connect(address, timeout=10.0):
+    """One blocking connection. `address`: (host, port) or the path of a UNIX socket."""
+    family = socket.AF_UNIX if isinstance(address, str) else (
+        socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
+    connection = socket.socket(family)
+    connection.settimeout(timeout)
+    connection.connect(address)
+    return connection
+
+
+def whole_body(data):
+    """The body of a complete HTTP answer, None if more is to come."""
+    head, found, body = data.partition(b"\r\n\r\n")
+    if not found:
+        return None
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            return body if len(body) >= int(value) else None
+    return None
+
+
+def get(connection, path=b"/"):
+    """One request on a kept connection; the body as text."""
+    connection.sendall(REQUEST % path)
+    data = b""
+    while (body := whole_body(data)) is None:
+        more = connection.recv(65536)
+        if not more:
+            raise ConnectionError(f"closed after {data!r}")
+        data += more
+    return body.decode()
+
+
+class Burst:
+    """`count` connections at once, all kept open. `spread()` asks each who serves it."""
+
+    def __init__(self, address, count, gap=0.0):
+        self.address = address
+        self.connections = []
+        for _ in range(count):
+            self.connections.append(self._begin())
+            if gap:
+                time.sleep(gap)  # the shape of a ramp, not a wait
+
+    def _begin(self):
+        family = socket.AF_INET6 if ":" in self.address[0] else socket.AF_INET
+        connection = socket.socket(family)
+        connection.setblocking(False)
+        connection.connect_ex(self.address)
+        return connection
+
+    def answers(self, timeout=10.0, path=b"/"):
+        """The body that each connection answers; None where there was no answer in time."""
+        bodies = [None] * len(self.connections)
+        received = [b""] * len(self.connections)
+        with selectors.DefaultSelector() as selector:
+            for index, connection in enumerate(self.connections):
+                selector.register(connection, selectors.EVENT_WRITE, index)
+            deadline = time.monotonic() + timeout
+            while selector.get_map() and time.monotonic() < deadline:
+                for key, events in selector.select(deadline - time.monotonic()):
+                    self._step(selector, key, events, received, bodies, path)
+        return bodies
+
+    def _step(self, selector, key, events, received, bodies, path):
+        connection, index = key.fileobj, key.data
+        try:
+            if events & selectors.EVENT_WRITE:
+                connection.send(REQUEST % path)
+                selector.modify(connection, selectors.EVENT_READ, index)
+                return
+            data = connection.recv(65536)
+        except OSError:
+            data = b""
+        received[index] += data
+        body = whole_body(received[index])
+        if body is not None:
+            bodies[index] = body.decode()
+        if body is not None or not data:
+            selector.unregister(connection)
+
+    def spread(self, timeout=10.0):
+        """Connections by the pid that answered. Fails if one had no answer."""
+        bodies = self.answers(timeout)
+        missing = sum(body is None for body in bodies)
+        assert not missing, f"{missing} of {len(bodies)} had no answer in {timeout} s"
+        return collections.Counter(int(body.split()[0]) for body in bodies)
+
+    def close(self):
+        for connection in self.connections:
+            connection.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Load:
+    """One-shot requests, `concurrency` at a time, until stopped or `limit` were made."""
+
+    def __init__(self, address, concurrency=8, limit=None, timeout=10.0):
+        self.address = address
+        self.concurrency = concurrency
+        self.limit = limit
+        self.timeout = timeout
+        self.answered = collections.Counter()  # by body
+        self.failures = collections.Counter()  # by reason
+        self.started = 0
+        self._open = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    @property
+    def finished(self):
+        return sum(self.answered.values()) + sum(self.failures.values())
+
+    def stop(self):
+        """Begins no more, waits for those under way."""
+        self._stop.set()
+        self._thread.join()
+        return self
+
+    def wait(self):
+        """Until `limit` were made."""
+        self._thread.join()
+        return self
+
+    def _wants_more(self):
+        return not self._stop.is_set() and (self.limit is None or self.started < self.limit)
+
+    def _run(self):
+        with selectors.DefaultSelector() as self._selector:
+            while self._wants_more() or self._open:
+                while self._wants_more() and len(self._open) < self.concurrency:
+                    self._begin()
+                for key, events in self._selector.select(0.1):
+                    self._step(key.fileobj, events)
+                self._expire()
+
+    def _begin(self):
+        connection = socket.socket(
+            socket.AF_INET6 if ":" in self.address[0] else socket.AF_INET)
+        connection.setblocking(False)
+        connection.connect_ex(self.address)
+        self.started += 1
+        self._open[connection] = [time.monotonic() + self.timeout, b""]
+        self._selector.register(connection, selectors.EVENT_WRITE)
+
+    def _step(self, connection, events):
+        state = self._open[connection]
+        try:
+            if events & selectors.EVENT_WRITE:
+                connection.send(ONE_SHOT % b"/")
+                self._selector.modify(connection, selectors.EVENT_READ)
+                return
+            data = connection.recv(65536)
+        except OSError as error:
+            self._end(connection, failure=type(error).__name__)
+            return
+        state[1] += data
+        body = whole_body(state[1])
+        if body is not None:
+            self._end(connection, body=body.decode())
+        elif not data:
+            self._end(connection, failure="closed early")
+
+    def _expire(self):
+        now = time.monotonic()
+        for connection in [c for c, state in self._open.items() if state[0] < now]:
+            self._end(connection, failure="no answer")
+
+    def _end(self, connection, body=None, failure=None):
+        self._selector.unregister(connection)
+        del self._open[connection]
+        connection.close()
+        if failure:
+            self.failures[failure] += 1
+        else:
+            self.answered[body] += 1

@@ -1,0 +1,85 @@
+"""A child process whose output can be waited for line by line."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import threading
+
+
+class Process:
+    def __init__(self, command, environment=None, preexec=None, pass_fds=(), directory=None):
+        self.child = subprocess.Popen(
+            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, env=environment, preexec_fn=preexec, pass_fds=pass_fds,
+            cwd=directory, start_new_session=True)
+        self.pid = self.child.pid
+        self._lines = []
+        self._changed = threading.Condition()
+        self._ended = False
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self.child.stdout:
+            with self._changed:
+                self._lines.append(line.decode(errors="replace").rstrip("\n"))
+                self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def output(self):
+        with self._changed:
+            return "\n".join(self._lines)
+
+    def wait_for_line(self, pattern, timeout=10.0):
+        """The match of the first line, past or to come, in which `pattern` is found."""
+        seen = 0
+
+        def find():
+            nonlocal seen
+            for line in self._lines[seen:]:
+                seen += 1
+                match = re.search(pattern, line)
+                if match:
+                    return match
+            return self._ended or None
+
+        with self._changed:
+            match = self._changed.wait_for(find, timeout)
+        if not isinstance(match, re.Match):
+            raise AssertionError(f"no line with {pattern!r} in:\n{self.output()}")
+        return match
+
+    def running(self):
+        return self.child.poll() is None
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+    def wait(self, timeout=10.0):
+        """The exit status, negative for a signal."""
+        try:
+            status = self.child.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"still running after {timeout} s:\n{self.output()}") from None
+        return status
+
+    def children(self):
+        """Pids of the direct children, oldest first."""
+        path = pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        return [int(pid) for pid in path.read_text().split()] if path.exists() else []
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def kill(self):
+        """Ends it and its own session's processes, whatever they do."""
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.child.wait()
+        self._reader.join(5)
+        self.child.stdout.close()
