@@ -13,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <span>
+#include <string_view>
 
 #include "cli/socket_owner.h"
 
@@ -165,11 +166,17 @@ struct InternetListeners {
   }
 };
 
+// A path with or without its end, or an abstract name, which starts with a zero byte.
+std::string_view UnixName(const void* bytes, size_t size) {
+  const char* name = static_cast<const char*>(bytes);
+  return {name, size > 0 && name[0] != '\0' ? strnlen(name, size) : size};
+}
+
 // The path of a connected socket's peer is the name that its listener has, as it was bound.
 std::vector<SocketId> UnixListeners(int kernel, const SocketAddress& served) {
-  const char* name = reinterpret_cast<const sockaddr_un*>(served.get())->sun_path;
-  size_t name_bytes = served.length - offsetof(sockaddr_un, sun_path);
-  if (name_bytes > 0 && name[0] != '\0') name_bytes = strnlen(name, name_bytes);
+  const auto* address = reinterpret_cast<const sockaddr_un*>(served.get());
+  const std::string_view name =
+      UnixName(address->sun_path, served.length - offsetof(sockaddr_un, sun_path));
   unix_diag_req question = {};
   question.sdiag_family = AF_UNIX;
   question.udiag_states = kListenStates;
@@ -178,7 +185,7 @@ std::vector<SocketId> UnixListeners(int kernel, const SocketAddress& served) {
   std::vector<SocketId> listeners;
   Ask(kernel, question, NLM_F_DUMP, [&](const nlmsghdr* head) {
     const auto bound = Attribute(head, sizeof(unix_diag_msg), UNIX_DIAG_NAME);
-    if (bound.size() != name_bytes || std::memcmp(bound.data(), name, name_bytes) != 0) return;
+    if (bound.empty() || UnixName(bound.data(), bound.size()) != name) return;
     listeners.push_back(static_cast<const unix_diag_msg*>(NLMSG_DATA(head))->udiag_ino);
   });
   return listeners;

@@ -10,7 +10,7 @@ import sys
 
 def arguments(description):
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("address", help="127.0.0.1:8080, [::1]:8080 or unix:/path; port 0: any")
+    parser.add_argument("address", help="127.0.0.1:8080, [::1]:8080, unix:/path or unix:@name; port 0: any")
     parser.add_argument("workers", type=int)
     parser.add_argument("--backlog", type=int, default=128)
     return parser
@@ -21,7 +21,7 @@ def listen(address, backlog=128):
     if address.startswith("unix:"):
         path = address[len("unix:"):]
         listener = socket.socket(socket.AF_UNIX)
-        listener.bind(path)
+        listener.bind("\0" + path[1:] if path.startswith("@") else path)
         listener.listen(backlog)
         return listener, path
     host, _, port = address.rpartition(":")
