@@ -59,7 +59,10 @@ struct Snapshot {
   uint64_t control_connections = 0;                  // gauge
   std::map<std::string, uint64_t> control_refusals;  // by error code
   uint64_t recall_threads_abandoned = 0;
-  uint64_t acceptor_unblocked = 0;  // times that an accept4 that blocked was broken by a signal
+  uint64_t acceptor_unblocked = 0;     // times that an accept4 that blocked was broken by a signal
+  uint64_t http_connections = 0;       // gauge
+  uint64_t http_connections_full = 0;  // times that their limit was reached
+  uint64_t http_timeouts = 0;          // connections that were not done in time
   std::vector<ListenerSnapshot> listeners;
 };
 

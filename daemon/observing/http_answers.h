@@ -1,0 +1,25 @@
+// What the HTTP server answers to which path. Knows nothing of connections. Any thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "daemon/observing/snapshot.h"
+
+namespace ringdeal {
+
+struct HttpAnswer {
+  int status = 200;
+  const char* reason = "OK";
+  const char* content_type = "text/plain; charset=utf-8";
+  std::string body;
+};
+
+// To GET and HEAD. `path` is without its query; `snapshot` is called only if the answer needs it.
+HttpAnswer AnswerTo(std::string_view path, const std::function<Snapshot()>& snapshot);
+
+// To every other method. Goes with the header "Allow: GET, HEAD".
+HttpAnswer MethodNotAllowed();
+
+}  // namespace ringdeal

@@ -1,0 +1,87 @@
+#include "daemon/observing/status_document.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ringdeal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Maps are built key by key: an empty one is an object too, not null.
+Json ObjectOf(const std::map<std::string, uint64_t>& counts) {
+  Json object = Json::object();
+  for (const auto& [word, count] : counts) object[word] = count;
+  return object;
+}
+
+Json WorkerOf(const WorkerSnapshot& worker) {
+  return {
+      {"slot", worker.slot},
+      {"pid", worker.pid},
+      {"uid", worker.uid},
+      {"state", worker.state},
+      {"one_at_a_time", worker.one_at_a_time},
+      {"weight", worker.weight},
+      {"cpus", worker.cpus},
+      {"placement", worker.placement},
+      {"active", worker.active},
+      {"pending", worker.pending},
+      {"queued", worker.queued},
+      {"load", worker.load},
+      {"handed", worker.handed},
+      {"recalled", worker.recalled},
+      {"taken", worker.taken},
+      {"closed", worker.closed},
+      {"direct", worker.direct},
+      {"pass_seconds", worker.pass_seconds},
+  };
+}
+
+Json ListenerOf(const ListenerSnapshot& listener) {
+  Json workers = Json::array();
+  for (const auto& worker : listener.workers) workers.push_back(WorkerOf(worker));
+  return {
+      {"name", listener.name},
+      {"address", listener.address},
+      {"policy", listener.policy},
+      {"mode", listener.mode},
+      {"owned", listener.owned},
+      {"accepted", listener.accepted},
+      {"accept_errors", ObjectOf(listener.accept_errors)},
+      {"handoffs", ObjectOf(listener.handoffs)},
+      {"redealt", listener.redealt},
+      {"holds", listener.holds},
+      {"held_seconds", listener.held_seconds},
+      {"kept", listener.kept},
+      {"listener_repairs", listener.listener_repairs},
+      {"counters_clamped", listener.counters_clamped},
+      {"workers_joined", listener.workers_joined},
+      {"workers_left", listener.workers_left},
+      {"workers", std::move(workers)},
+  };
+}
+
+}  // namespace
+
+std::string RenderStatus(const Snapshot& snapshot) {
+  Json listeners = Json::array();
+  for (const auto& listener : snapshot.listeners) listeners.push_back(ListenerOf(listener));
+  const Json document = {
+      {"version", kStatusVersion},
+      {"ringdeald", snapshot.version},
+      {"pid", snapshot.pid},
+      {"uptime_seconds", snapshot.uptime_seconds},
+      {"control_connections", snapshot.control_connections},
+      {"control_refusals", ObjectOf(snapshot.control_refusals)},
+      {"recall_threads_abandoned", snapshot.recall_threads_abandoned},
+      {"acceptor_unblocked", snapshot.acceptor_unblocked},
+      {"http_connections", snapshot.http_connections},
+      {"http_connections_full", snapshot.http_connections_full},
+      {"http_timeouts", snapshot.http_timeouts},
+      {"listeners", std::move(listeners)},
+  };
+  // Names from outside may be any bytes: those that are no UTF-8 become U+FFFD instead of throwing.
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace ringdeal
