@@ -127,6 +127,13 @@ class MappedPage {
   Page* operator->() const { return page_; }
   explicit operator bool() const { return page_ != nullptr; }
 
+  // Gives the mapping up; the caller unmaps kPageBytes.
+  [[nodiscard]] Page* Release() {
+    Page* page = page_;
+    page_ = nullptr;
+    return page;
+  }
+
  private:
   Page* page_ = nullptr;
 };

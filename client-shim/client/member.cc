@@ -1,0 +1,273 @@
+// Joining, changing the form, leaving: the half of Member that runs seldom.
+#include "client-shim/client/member.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <span>
+
+#include "client-shim/client/member_use.h"
+#include "client-shim/client/page_writer.h"
+#include "client-shim/client/ready_set.h"
+#include "protocol/descriptor_passing.h"
+#include "protocol/system_calls.h"
+
+namespace ringdeal::client {
+namespace {
+
+// Longer than the longest join; a signal handler that interrupts the changing thread itself must
+// not wait for ever.
+constexpr int kSettleMilliseconds = 300;
+
+void SetNonBlocking(int descriptor) {
+  const int flags = sys::Control(descriptor, F_GETFL, 0);
+  if ((flags & O_NONBLOCK) == 0) sys::Control(descriptor, F_SETFL, flags | O_NONBLOCK);
+}
+
+}  // namespace
+
+Form Member::SettledForm() const {
+  const int saved_errno = errno;
+  Form form = form_.load(std::memory_order_acquire);
+  for (int i = 0; form == Form::kChanging && i < kSettleMilliseconds; ++i) {
+    const timespec pause = {0, 1'000'000};
+    nanosleep(&pause, nullptr);
+    form = form_.load(std::memory_order_acquire);
+  }
+  errno = saved_errno;
+  return form;
+}
+
+bool Member::BeginJoin() {
+  Form expected = Form::kApart;
+  return form_.compare_exchange_strong(expected, Form::kChanging);
+}
+
+UniqueFd Member::OpenControl(const JoinRequest& request, int* failure) {
+  // Through the door first: it works after chroot and setuid, and it carries the right of the
+  // process that opened it.
+  if (door_.valid()) {
+    Result<UniqueFd> control = ConnectThroughDoor(door_.get());
+    if (control) return std::move(*control);
+  }
+  Result<UniqueFd> control = ConnectToControl(request.control_path);
+  if (control) return std::move(*control);
+  *failure = control.error().number;
+  return UniqueFd();
+}
+
+bool Member::AdoptRegistration(Registration* registration) {
+  if (!ready_set_.valid()) return false;
+  Retire(channel_.Put(std::move(registration->channel)));
+  if (!channel_.valid()) return false;
+  if (!listener_.valid() && registration->listener) {
+    Retire(listener_.Put(std::move(registration->listener)));
+  }
+  page_.store(registration->page.Release(), std::memory_order_release);
+  AddToReadySet(ready_set_.get(), channel_.get());
+  return true;
+}
+
+void Member::StartDirect() {
+  if (control_.valid()) AddToReadySet(ready_set_.get(), control_.get());
+  if (!listener_.valid()) return;
+  SetNonBlocking(listener_.get());
+  AddListenerToReadySet(ready_set_.get(), listener_.get());
+}
+
+void Member::PublishJoined(const JoinRequest& request, Form form) {
+  if (request.install != nullptr) request.install(request.context, ready_set_.get());
+  Page* page = page_.load(std::memory_order_relaxed);
+  if (page != nullptr) {
+    SetStyle(page, request.words.one_at_a_time, -1);
+    SetState(page, promoted_.load() ? WorkerState::kWorker : WorkerState::kObserver,
+             control_.get());
+  }
+  form_.store(form, std::memory_order_release);
+}
+
+Answer Member::Join(const JoinRequest& request, char* text, size_t size) {
+  CloseInherited();
+  promoted_.store(!request.words.observer);
+  int failure = 0;
+  Registration registration;
+  UniqueFd control = OpenControl(request, &failure);
+  std::snprintf(registration.text, sizeof(registration.text), "nobody answers at %s (errno %d)",
+                request.control_path, failure);
+  if (control && SendRegistration(control.get(), request.words, listener_.get())) {
+    registration = ReceiveRegistration(control.get(), request.patience_ms);
+  }
+  const Answer answer = registration.answer;
+  std::snprintf(text, size, "%s", registration.text);
+  if (!ready_set_.valid() &&
+      (answer == Answer::kGiven || answer == Answer::kLate || request.direct_at_least)) {
+    Result<UniqueFd> set = CreateReadySet();
+    if (set) Retire(ready_set_.Put(std::move(*set)));
+  }
+  if (answer == Answer::kGiven || answer == Answer::kLate) {
+    Retire(control_.Put(std::move(control)));
+  }
+  if (answer == Answer::kGiven && AdoptRegistration(&registration)) {
+    PublishJoined(request, Form::kHandoff);
+    return answer;
+  }
+  if (answer == Answer::kGiven) Retire(control_.Take());
+  if (ready_set_.valid() && (answer == Answer::kLate || request.direct_at_least)) {
+    StartDirect();
+    PublishJoined(request, Form::kDirect);
+    return answer;
+  }
+  Retire(ready_set_.Take());
+  form_.store(Form::kApart, std::memory_order_release);
+  return answer == Answer::kGiven ? Answer::kRefused : answer;
+}
+
+void Member::JoinFamily() {
+  shutdown(control_.get(), SHUT_RDWR);
+  RemoveFromReadySet(ready_set_.get(), channel_.get());
+  AddListenerToReadySet(ready_set_.get(), listener_.get());
+  Retire(control_.Take());
+  Retire(channel_.Take());
+  inherited_.store(false);
+  shares_ready_set_.store(true);
+  form_.store(Form::kDirect, std::memory_order_release);
+}
+
+// Only the numbers: what they refer to is the parent's.
+void Member::CloseInherited() {
+  if (!inherited_.exchange(false)) return;
+  Retire(control_.Take());
+  Retire(channel_.Take());
+  Retire(ready_set_.Take());
+}
+
+bool Member::TakeLateAnswer() {
+  const int control = control_.get();
+  if (control < 0) return false;
+  Form expected = Form::kDirect;
+  if (!form_.compare_exchange_strong(expected, Form::kChanging)) return true;
+  const int saved_errno = errno;
+  Registration registration = ReceiveRegistration(control, 0);
+  Form form = Form::kDirect;
+  if (registration.answer != Answer::kLate) {
+    RemoveFromReadySet(ready_set_.get(), control);
+    if (registration.answer == Answer::kGiven && AdoptRegistration(&registration)) {
+      RemoveFromReadySet(ready_set_.get(), listener_.get());
+      SetState(page_.load(), promoted_.load() ? WorkerState::kWorker : WorkerState::kObserver,
+               control);
+      form = Form::kHandoff;
+    } else {
+      Retire(control_.Take());
+    }
+  }
+  form_.store(form, std::memory_order_release);
+  errno = saved_errno;
+  return form == Form::kHandoff;
+}
+
+void Member::LoseRingdeald() {
+  Form expected = Form::kHandoff;
+  if (!form_.compare_exchange_strong(expected, Form::kChanging)) return;
+  const int saved_errno = errno;
+  RemoveFromReadySet(ready_set_.get(), channel_.get());
+  Page* page = page_.exchange(nullptr);
+  SetState(page, WorkerState::kLeft, -1);
+  Retire(channel_.Take());
+  Retire(control_.Take());
+  StartDirect();
+  form_.store(Form::kDirect, std::memory_order_release);
+  errno = saved_errno;
+}
+
+void Member::Promote() {
+  if (promoted_.load(std::memory_order_relaxed)) return;
+  promoted_.store(true);
+  Page* page = page_.load(std::memory_order_acquire);
+  if (page != nullptr) SetState(page, WorkerState::kWorker, control_.get());
+}
+
+void Member::SetPaused(bool paused) {
+  Page* page = page_.load(std::memory_order_acquire);
+  if (page == nullptr) return;
+  const WorkerState awake = promoted_.load() ? WorkerState::kWorker : WorkerState::kObserver;
+  SetState(page, paused ? WorkerState::kPaused : awake, control_.get());
+}
+
+void Member::SetOneAtATime(bool one_at_a_time) {
+  Page* page = page_.load(std::memory_order_acquire);
+  if (page != nullptr) SetStyle(page, one_at_a_time, control_.get());
+}
+
+void Member::Leave(bool for_good) {
+  Use use(this);
+  const int saved_errno = errno;
+  SettledForm();
+  form_.store(Form::kApart, std::memory_order_release);
+  // A child that has not joined leaves nothing: what it holds is its parent's.
+  const bool ours = !inherited_.load() && !shares_ready_set_.load();
+  Page* page = page_.exchange(nullptr);
+  if (page != nullptr) SetState(page, WorkerState::kLeft, -1);
+  if (ours && control_.valid()) {
+    (void)SendWithDescriptors(control_.get(),
+                              std::as_bytes(std::span(kLeaveLine, sizeof(kLeaveLine) - 1)), {}, {},
+                              MSG_DONTWAIT);
+    // Not only closed: a forked child may hold a copy.
+    shutdown(control_.get(), SHUT_RDWR);
+  }
+  if (ours && ready_set_.valid()) {
+    if (channel_.valid()) {
+      RemoveFromReadySet(ready_set_.get(), channel_.get());
+      shutdown(channel_.get(), SHUT_RD);  // wakes who blocks in accept
+    }
+    if (control_.valid()) RemoveFromReadySet(ready_set_.get(), control_.get());
+    if (listener_.valid()) RemoveFromReadySet(ready_set_.get(), listener_.get());
+    if (for_good && users_.load() > 1) Retire(WakeReadySet(ready_set_.get()));
+  }
+  Retire(control_.Take());
+  Retire(channel_.Take());
+  if (for_good) {
+    Retire(ready_set_.Take());
+    Retire(listener_.Take());
+    Retire(door_.Take());
+    inherited_.store(false);
+    shares_ready_set_.store(false);
+  }
+  errno = saved_errno;
+}
+
+void Member::AfterFork() {
+  users_.store(0);
+  being_careful_.store(false);
+  promoted_.store(false);
+  page_.store(nullptr);
+  if (form_.exchange(Form::kApart) != Form::kApart) inherited_.store(ready_set_.valid());
+  shares_ready_set_.store(false);
+}
+
+void Member::Renumber(int from, int to) {
+  for (PrivateFd* held : {&listener_, &door_, &ready_set_, &channel_, &control_}) {
+    if (held->Renumber(from, to)) return;
+  }
+}
+
+void Member::Retire(int number) {
+  if (number < 0) return;
+  if (users_.load() == 0) return Discard(number);
+  for (std::atomic<int>& place : retired_) {
+    int expected = -1;
+    if (place.compare_exchange_strong(expected, number)) return;
+  }
+  // More replaced within one stay than any path replaces; better a number that stays open than one
+  // that is closed under a thread.
+}
+
+void Member::Reap() {
+  for (std::atomic<int>& place : retired_) {
+    if (place.load(std::memory_order_relaxed) >= 0) Discard(place.exchange(-1));
+  }
+}
+
+}  // namespace ringdeal::client

@@ -1,0 +1,130 @@
+// This process as a member of one listener: it joins through ringdeald, takes what is handed to it,
+// and accepts from the listener itself when ringdeald is not there. What a program watches is the
+// ready set; what is inside follows the form. Shared by the shim and the C API.
+//
+// Any thread, signal handlers too: no lock is held across a blocking call, nothing is allocated.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <atomic>
+
+#include "client-shim/client/private_descriptor.h"
+#include "client-shim/client/receive.h"
+#include "client-shim/client/registration.h"
+#include "protocol/handoff_frame.h"
+#include "protocol/page.h"
+
+namespace ringdeal::client {
+
+enum class Form : uint32_t {
+  kApart,     // not joined in this process
+  kChanging,  // a thread is changing the form; for no longer than a join may wait
+  kHandoff,   // connections come through the channel
+  kDirect,    // accepting from the real listener; an answer of ringdeald may still be awaited
+};
+
+struct JoinRequest {
+  const char* control_path = nullptr;
+  RegisterRequest words;
+  int patience_ms = 0;
+  // Start in direct form also if ringdeald refuses or is not there.
+  bool direct_at_least = false;
+  // Called with the ready set before anybody can see the new form: puts it into the listener's
+  // place.
+  void (*install)(void* context, int ready_set) = nullptr;
+  void* context = nullptr;
+};
+
+class Member {
+ public:
+  Member() = default;
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
+
+  // The form, once nobody is changing it.
+  Form SettledForm() const;
+  // The page of this membership, null outside of kHandoff.
+  Page* page() const { return page_.load(std::memory_order_acquire); }
+  int control() const { return control_.get(); }
+  int channel() const { return channel_.get(); }
+  int ready_set() const { return ready_set_.get(); }
+  int listener() const { return listener_.get(); }
+  bool has_door() const { return door_.valid(); }
+  // The parent had joined, and this process not yet.
+  bool inherited() const { return inherited_.load(std::memory_order_relaxed); }
+
+  void SetListener(UniqueFd listener) { Retire(listener_.Put(std::move(listener))); }
+  void SetDoor(UniqueFd door) { Retire(door_.Put(std::move(door))); }
+
+  // True for the one thread that may now call Join or JoinFamily.
+  bool BeginJoin();
+  // Joins. Answers what ringdeald did; unless that was kGiven, `text` says why, cut.
+  Answer Join(const JoinRequest& request, char* text, size_t size);
+  // The parent's ready set is watched by an epoll set that this process inherited: the whole family
+  // stays direct. Ends the parent's membership and puts the listener into the set that they share.
+  void JoinFamily();
+
+  // From the first call of accept on, this process is a worker and no observer.
+  void Promote();
+  void SetPaused(bool paused);
+  void SetOneAtATime(bool one_at_a_time);
+
+  // Takes one connection without blocking. Returns its descriptor, or -1 and errno as accept4 does,
+  // EAGAIN if there is none. `counted` is the page that counts it, null if none does.
+  int Accept(sockaddr* address, socklen_t* length, int flags, Page** counted);
+  // Blocks until there may be a connection, or something has changed. Returns 0, or -1 and errno.
+  int Wait();
+
+  // Leaves. With `for_good`, the ready set and the listener are closed as well.
+  void Leave(bool for_good);
+
+  // In a forked child, before anything else is called there: nothing here is its own any more.
+  void AfterFork();
+
+  // A private descriptor got another number.
+  void Renumber(int from, int to);
+
+ private:
+  class Use;
+
+  UniqueFd OpenControl(const JoinRequest& request, int* failure);
+  bool AdoptRegistration(Registration* registration);
+  void StartDirect();
+  void PublishJoined(const JoinRequest& request, Form form);
+  void CloseInherited();
+  bool TakeLateAnswer();
+  void LoseRingdeald();
+  int FinishHandoff(UniqueFd connection, const HandoffFrame& frame, sockaddr* address,
+                    socklen_t* length, int flags);
+  int AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page** counted);
+  Received ReceiveOne(HandoffFrame* frame, UniqueFd* connection);
+  bool NearDescriptorLimit() const;
+
+  void Retire(int number);
+  void Reap();
+
+  static constexpr size_t kRetired = 16;
+
+  std::atomic<Form> form_{Form::kApart};
+  std::atomic<Page*> page_{nullptr};
+  PrivateFd listener_;
+  PrivateFd door_;
+  PrivateFd ready_set_;
+  PrivateFd channel_;
+  PrivateFd control_;
+  std::atomic<bool> inherited_{false};
+  std::atomic<bool> shares_ready_set_{false};  // with the parent: its content is not ours to change
+  std::atomic<bool> promoted_{false};
+  std::atomic<bool> being_careful_{false};
+  // How far the descriptor numbers had come at the last accept, and when.
+  std::atomic<int> last_number_{0};
+  std::atomic<uint64_t> last_accept_{0};
+  // Threads that may be using one of the numbers above. What is replaced waits in `retired_` until
+  // there is none: a number that is closed under a thread could by then be another file.
+  std::atomic<int> users_{0};
+  std::atomic<int> retired_[kRetired] = {-1, -1, -1, -1, -1, -1, -1, -1,
+                                         -1, -1, -1, -1, -1, -1, -1, -1};
+};
+
+}  // namespace ringdeal::client

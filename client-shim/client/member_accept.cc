@@ -1,0 +1,140 @@
+// Taking connections: the half of Member that runs for each of them.
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "client-shim/client/accept_direct.h"
+#include "client-shim/client/member.h"
+#include "client-shim/client/member_use.h"
+#include "client-shim/client/page_writer.h"
+#include "client-shim/client/ready_set.h"
+#include "protocol/system_calls.h"
+
+namespace ringdeal::client {
+namespace {
+
+// So many numbers below the limit, or so long after the last look, a take could meet the limit
+// unawares: other threads open files meanwhile.
+constexpr uint64_t kNumbersToSpare = 1024;
+constexpr uint64_t kLookIsOld = 100'000'000;  // ns
+
+// As accept does: cut to the room there is, with the full length told.
+void GiveAddress(const void* peer, socklen_t peer_length, sockaddr* address, socklen_t* length) {
+  if (address == nullptr || length == nullptr) return;
+  std::memcpy(address, peer, *length < peer_length ? *length : peer_length);
+  *length = peer_length;
+}
+
+}  // namespace
+
+bool Member::NearDescriptorLimit() const {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
+  const auto number = static_cast<uint64_t>(last_number_.load(std::memory_order_relaxed));
+  return number + kNumbersToSpare >= limit.rlim_cur ||
+         Now() - last_accept_.load(std::memory_order_relaxed) > kLookIsOld;
+}
+
+Received Member::ReceiveOne(HandoffFrame* frame, UniqueFd* connection) {
+  const int channel = channel_.get();
+  if (channel < 0) return Received::kNothing;
+  if (!NearDescriptorLimit()) return ReceiveFrame(channel, false, frame, connection);
+  // One at a time, or the frame that one thread has seen could be another's. The other one takes
+  // what there is; who comes meanwhile finds nothing.
+  if (being_careful_.exchange(true)) return Received::kNothing;
+  const Received received = ReceiveFrame(channel, true, frame, connection);
+  being_careful_.store(false);
+  return received;
+}
+
+int Member::FinishHandoff(UniqueFd connection, const HandoffFrame& frame, sockaddr* address,
+                          socklen_t* length, int flags) {
+  const int number = connection.Release();
+  last_number_.store(number, std::memory_order_relaxed);
+  last_accept_.store(Now(), std::memory_order_relaxed);
+  if ((flags & kAcceptNonBlocking) != 0) sys::Control(number, F_SETFL, O_RDWR | O_NONBLOCK);
+  if ((flags & kAcceptCloseOnExec) == 0) sys::Control(number, F_SETFD, 0);
+  GiveAddress(frame.peer, frame.peer_length, address, length);
+  return number;
+}
+
+int Member::AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page** counted) {
+  const int listener = listener_.get();
+  if (listener < 0) {
+    errno = ENOTCONN;
+    return -1;
+  }
+  Page* page = page_.load(std::memory_order_acquire);
+  const int number = AcceptFrom(listener, address, length, flags);
+  if (number >= 0 && page != nullptr) {
+    CountDirect(page);
+    *counted = page;
+  }
+  return number;
+}
+
+int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** counted) {
+  Use use(this);
+  const int saved_errno = errno;
+  *counted = nullptr;
+  while (true) {
+    const Form form = SettledForm();
+    if (form == Form::kDirect) {
+      if (TakeLateAnswer()) continue;
+      return AcceptDirect(address, length, flags, counted);
+    }
+    Page* page = page_.load(std::memory_order_acquire);
+    if (form != Form::kHandoff || page == nullptr) {
+      errno = EAGAIN;
+      return -1;
+    }
+    HandoffFrame frame;
+    UniqueFd connection;
+    switch (ReceiveOne(&frame, &connection)) {
+      case Received::kConnection:
+        CountTaken(page);
+        *counted = page;
+        errno = saved_errno;
+        return FinishHandoff(std::move(connection), frame, address, length, flags);
+      case Received::kBell:
+        CountRung(page);
+        break;
+      case Received::kEnd:
+        LoseRingdeald();
+        break;
+      case Received::kBroken:
+        break;
+      case Received::kLost:
+        CountTaken(page);
+        CountClosed(page, 1);
+        [[fallthrough]];
+      case Received::kFull:
+        errno = EMFILE;
+        return -1;
+      case Received::kNothing:
+        errno = EAGAIN;
+        return -1;
+    }
+  }
+}
+
+int Member::Wait() {
+  Use use(this);
+  const Form form = SettledForm();
+  if (form == Form::kDirect) {
+    return WaitOnReadySet(ready_set_.get(), -1) < 0 ? -1 : 0;
+  }
+  Page* page = page_.load(std::memory_order_acquire);
+  const int channel = channel_.get();
+  if (form != Form::kHandoff || page == nullptr || channel < 0) return 0;
+  EnterWait(page, control_.get());
+  const int result = WaitForFrame(channel);
+  const int error = errno;
+  LeaveWait(page);
+  errno = error;
+  return result;
+}
+
+}  // namespace ringdeal::client

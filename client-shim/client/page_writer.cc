@@ -1,0 +1,72 @@
+#include "client-shim/client/page_writer.h"
+
+#include <sys/socket.h>
+#include <time.h>
+
+#include <cerrno>
+#include <span>
+
+#include "client-shim/client/current_cpu.h"
+#include "protocol/control_messages.h"
+#include "protocol/descriptor_passing.h"
+
+namespace ringdeal::client {
+namespace {
+
+// Called after a seq_cst store of something that makes eligible: either ringdeald's next look sees
+// that store, or this load sees its wish.
+void PokeIfWanted(Page* page, int control) {
+  if (page->orders.wants_ready.load(std::memory_order_seq_cst) == 0 || control < 0) return;
+  const int saved_errno = errno;
+  (void)SendWithDescriptors(control, std::as_bytes(std::span(kReadyLine, sizeof(kReadyLine) - 1)),
+                            {}, {}, MSG_DONTWAIT);
+  errno = saved_errno;
+}
+
+}  // namespace
+
+uint64_t Now() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec) + 1;
+}
+
+void EnterWait(Page* page, int control) {
+  if (page->progress.waiting.fetch_add(1) == 0) {
+    page->progress.pass_start.store(0);
+    page->signs.passes.fetch_add(1, std::memory_order_relaxed);
+  }
+  PokeIfWanted(page, control);
+}
+
+void LeaveWait(Page* page) {
+  if (page->progress.waiting.fetch_sub(1) != 1) return;
+  page->progress.pass_start.store(Now());
+  // Another thread may have begun to wait between the two stores, and its 0 come first.
+  if (page->progress.waiting.load() != 0) page->progress.pass_start.store(0);
+}
+
+void SetState(Page* page, WorkerState state, int control) {
+  page->progress.state.store(state);
+  if (state == WorkerState::kWorker || state == WorkerState::kObserver) PokeIfWanted(page, control);
+}
+
+void SetStyle(Page* page, bool one_at_a_time, int control) {
+  page->progress.style.store(one_at_a_time ? AcceptStyle::kOneAtATime : AcceptStyle::kEvents);
+  PokeIfWanted(page, control);
+}
+
+void CountTaken(Page* page) {
+  page->progress.taken.fetch_add(1, std::memory_order_release);
+  page->signs.cpu.store(CurrentCpu() + 1, std::memory_order_relaxed);
+}
+
+void CountDirect(Page* page) { page->progress.direct.fetch_add(1, std::memory_order_relaxed); }
+
+void CountClosed(Page* page, uint64_t connections) {
+  page->progress.closed.fetch_add(connections, std::memory_order_relaxed);
+}
+
+void CountRung(Page* page) { page->signs.rung.fetch_add(1, std::memory_order_relaxed); }
+
+}  // namespace ringdeal::client

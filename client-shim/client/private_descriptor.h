@@ -1,0 +1,35 @@
+// Descriptors that live in somebody's program without being the program's. Their numbers are read
+// by any thread and by signal handlers, so they are plain atomics, closed when nobody can be using
+// them any more.
+#pragma once
+
+#include <atomic>
+
+#include "protocol/unique_fd.h"
+
+namespace ringdeal::client {
+
+// Where private descriptors live is the business of whoever links this: the shim moves them out of
+// the program's reach, the C API leaves them where they are. Returns the number, -1 for none.
+int Keep(UniqueFd descriptor);
+// Closes what Keep returned; -1 is nothing.
+void Discard(int number);
+
+class PrivateFd {
+ public:
+  int get() const { return number_.load(std::memory_order_acquire); }
+  bool valid() const { return get() >= 0; }
+
+  // The old number, if any, is the caller's to discard.
+  [[nodiscard]] int Put(UniqueFd descriptor) { return Exchange(Keep(std::move(descriptor))); }
+  [[nodiscard]] int Take() { return Exchange(-1); }
+  // For the one who moves descriptors out of the program's way.
+  bool Renumber(int from, int to) { return number_.compare_exchange_strong(from, to); }
+
+ private:
+  int Exchange(int number) { return number_.exchange(number, std::memory_order_acq_rel); }
+
+  std::atomic<int> number_{-1};
+};
+
+}  // namespace ringdeal::client

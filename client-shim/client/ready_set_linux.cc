@@ -1,0 +1,48 @@
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+
+#include "client-shim/client/kernel_call_linux.h"
+#include "client-shim/client/ready_set.h"
+
+namespace ringdeal::client {
+namespace {
+
+// Not the C library's epoll_ctl, which under the shim is the shim's own.
+void Change(int set, int operation, int descriptor, uint32_t events) {
+  epoll_event event = {};
+  event.events = events;
+  event.data.fd = descriptor;
+  kernel::Call(SYS_epoll_ctl, set, operation, descriptor, kernel::AsLong(&event));
+}
+
+}  // namespace
+
+Result<UniqueFd> CreateReadySet() {
+  UniqueFd set(epoll_create1(EPOLL_CLOEXEC));
+  if (!set) return SystemError{errno, "epoll_create1"};
+  return set;
+}
+
+void AddToReadySet(int set, int descriptor) { Change(set, EPOLL_CTL_ADD, descriptor, EPOLLIN); }
+
+void AddListenerToReadySet(int set, int listener) {
+  Change(set, EPOLL_CTL_ADD, listener, EPOLLIN | EPOLLEXCLUSIVE);
+}
+
+void RemoveFromReadySet(int set, int descriptor) { Change(set, EPOLL_CTL_DEL, descriptor, 0); }
+
+int WakeReadySet(int set) {
+  const int bell = eventfd(1, EFD_CLOEXEC);
+  if (bell >= 0) AddToReadySet(set, bell);
+  return bell;
+}
+
+int WaitOnReadySet(int set, int timeout_ms) {
+  pollfd watched = {set, POLLIN, 0};
+  return sys::Poll(&watched, 1, timeout_ms);
+}
+
+}  // namespace ringdeal::client

@@ -1,0 +1,61 @@
+#include "client-shim/client/receive.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+
+#include "protocol/descriptor_passing.h"
+#include "protocol/system_calls.h"
+
+namespace ringdeal::client {
+namespace {
+
+Received ReceiveOnce(int channel, int flags, HandoffFrame* frame, UniqueFd* connection) {
+  *frame = {};
+  auto received = ReceiveWithDescriptors(channel, std::as_writable_bytes(std::span(frame, 1)),
+                                         flags | MSG_DONTWAIT);
+  if (!received) {
+    const int number = received.error().number;
+    if (number == EAGAIN || number == EWOULDBLOCK) return Received::kNothing;
+    if (number == EMFILE) return Received::kLost;
+    return number == EMSGSIZE ? Received::kBroken : Received::kEnd;
+  }
+  if (received->bytes == 0) return Received::kEnd;
+  if (!IsWholeFrame(*frame, received->bytes)) return Received::kBroken;
+  if (frame->kind == FrameKind::kDoorbell) return Received::kBell;
+  if (received->descriptor_count != 1) return Received::kBroken;
+  *connection = std::move(received->descriptors[0]);
+  return Received::kConnection;
+}
+
+}  // namespace
+
+Received ReceiveFrame(int channel, bool careful, HandoffFrame* frame, UniqueFd* connection) {
+  if (!careful) return ReceiveOnce(channel, 0, frame, connection);
+  HandoffFrame seen;
+  UniqueFd copy;
+  const Received look = ReceiveOnce(channel, MSG_PEEK, &seen, &copy);
+  if (look == Received::kLost) return Received::kFull;
+  if (look == Received::kNothing || look == Received::kEnd) return look;
+  const Received take = ReceiveOnce(channel, 0, frame, connection);
+  // The copy took the last free number, and is as good. If ringdeald took the seen frame back in
+  // between, this is another one, and it is gone.
+  if (take != Received::kLost || look != Received::kConnection ||
+      seen.sequence != frame->sequence) {
+    return take;
+  }
+  *connection = std::move(copy);
+  return Received::kConnection;
+}
+
+int WaitForFrame(int channel) {
+  char byte = 0;
+  iovec part = {&byte, sizeof(byte)};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  return sys::ReceiveMessage(channel, &message, MSG_PEEK) < 0 ? -1 : 0;
+}
+
+}  // namespace ringdeal::client

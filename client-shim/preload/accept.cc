@@ -1,0 +1,81 @@
+#include <cerrno>
+
+#include "client-shim/preload/connections.h"
+#include "client-shim/preload/joining.h"
+#include "client-shim/preload/process.h"
+#include "client-shim/preload/settings.h"
+#include "client-shim/preload/slots.h"
+
+namespace ringdeal::shim {
+namespace {
+
+// One attempt; the connection, if there is one, made what accept would have returned.
+int AcceptOne(Listener* listener, sockaddr* address, socklen_t* length, int flags) {
+  const socklen_t room = length != nullptr ? *length : 0;
+  Page* counted = nullptr;
+  const int number = listener->member.Accept(address, length, flags, &counted);
+  if (number < 0) return -1;
+  connections::Accepted(number, counted);
+  listener->options.ApplyTo(number);
+  if (listener->maps_ipv4.load() && address != nullptr) MapIpv4(address, room, length);
+  return number;
+}
+
+// The slot may have gone while the thread waited. Then the kernel answers for what is there now.
+bool IsStill(int number, Entry entry) { return table::Get(number) == entry; }
+
+int AcceptBlocking(Listener* listener, int number, Entry entry, sockaddr* address,
+                   socklen_t* length, int flags, RealAccept real_accept) {
+  // Connections come only to a thread that waits, so waiting comes first.
+  bool wait_first = listener->member.page() != nullptr;
+  while (true) {
+    if (wait_first && listener->member.Wait() != 0) {
+      const int error = errno;
+      if (!IsStill(number, entry)) return real_accept(number, address, length, flags);
+      errno = error;
+      return -1;
+    }
+    wait_first = true;
+    if (!IsStill(number, entry)) return real_accept(number, address, length, flags);
+    if (listener->shut.load()) {
+      errno = EINVAL;
+      return -1;
+    }
+    if (!ShowInterest(listener, number, Interest::kAccept)) {
+      return real_accept(number, address, length, flags);
+    }
+    const int connection = AcceptOne(listener, address, length, flags);
+    if (connection >= 0 || errno != EAGAIN || listener->nonblocking.load()) return connection;
+  }
+}
+
+}  // namespace
+
+int Accept(int number, sockaddr* address, socklen_t* length, int flags, RealAccept real_accept) {
+  Entry entry = table::Get(number);
+  if (entry.kind == Kind::kUnknown && settings.enabled) entry = listeners::Recognise(number);
+  Listener* listener = listeners::Of(entry);
+  if (listener == nullptr) {
+    const int connection = real_accept(number, address, length, flags);
+    if (connection >= 0) connections::NumberIsNew(connection);
+    return connection;
+  }
+  const int saved_errno = errno;
+  if (listener->shut.load()) {
+    errno = EINVAL;
+    return -1;
+  }
+  if (!ShowInterest(listener, number, Interest::kAccept)) {
+    if (!listener->refused.load()) return real_accept(number, address, length, flags);
+    errno = ECONNREFUSED;
+    return -1;
+  }
+  const int connection =
+      listener->nonblocking.load()
+          ? AcceptOne(listener, address, length, flags)
+          : AcceptBlocking(listener, number, entry, address, length, flags, real_accept);
+  if (connection >= 0) errno = saved_errno;
+  return connection;
+}
+
+}  // namespace ringdeal::shim

@@ -1,0 +1,191 @@
+// The names that the shim puts in front of the C library's: the top layer. Nothing is decided here.
+// exports.list has the same names, one a line; a test compares it with the library.
+#include <cerrno>
+#include <cstdarg>
+
+#include "client-shim/client/kernel_call_linux.h"
+#include "client-shim/preload/joining.h"
+#include "client-shim/preload/settings.h"
+#include "client-shim/preload/slots.h"
+
+extern "C" [[noreturn]] void __chk_fail();
+
+namespace ringdeal::shim {
+namespace {
+
+#ifndef SYS_io_uring_setup
+#define SYS_io_uring_setup 425
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+int RealAcceptPlain(int number, sockaddr* address, socklen_t* length, int) {
+  return real::accept(number, address, length);
+}
+
+int RealAccept4(int number, sockaddr* address, socklen_t* length, int flags) {
+  return real::accept4(number, address, length, flags);
+}
+
+// A wait that may include slots.
+template <typename Call>
+int Waiting(unsigned watched, Call call) {
+  const WaitScope scope(watched);
+  return call();
+}
+
+// libuv would add listeners through io_uring, where no hook sees it; without one it uses epoll.
+bool IsLibuv() { return real::IsLoaded("uv_version"); }
+
+}  // namespace
+}  // namespace ringdeal::shim
+
+// A definition under another name than the header's declaration, which may say more of it.
+#define RINGDEAL_EXPORT(result, name, ...)          \
+  extern "C" __attribute__((visibility("default"))) \
+  result ringdeal_##name(__VA_ARGS__) asm(#name);   \
+  result ringdeal_##name(__VA_ARGS__)
+
+// One line for each that only chooses the descriptor to ask, or passes its arguments on.
+#define RINGDEAL_PASS(name, arguments, call) \
+  RINGDEAL_EXPORT(int, name, RINGDEAL_STRIP arguments) { return call; }
+#define RINGDEAL_STRIP(...) __VA_ARGS__
+
+using namespace ringdeal::shim;  // NOLINT(google-build-using-namespace): C names, outside of it
+
+RINGDEAL_PASS(bind, (int fd, const sockaddr* address, socklen_t length), Bind(fd, address, length))
+RINGDEAL_PASS(listen, (int fd, int backlog), Listen(fd, backlog))
+RINGDEAL_PASS(accept, (int fd, sockaddr* address, socklen_t* length),
+              Accept(fd, address, length, 0, &RealAcceptPlain))
+RINGDEAL_PASS(accept4, (int fd, sockaddr* address, socklen_t* length, int flags),
+              Accept(fd, address, length, flags, &RealAccept4))
+RINGDEAL_PASS(connect, (int fd, const sockaddr* address, socklen_t length),
+              Connect(fd, address, length))
+RINGDEAL_PASS(shutdown, (int fd, int how), Shutdown(fd, how))
+RINGDEAL_PASS(getsockname, (int fd, sockaddr* address, socklen_t* length),
+              GetName(fd, address, length))
+RINGDEAL_PASS(getpeername, (int fd, sockaddr* address, socklen_t* length),
+              real::getpeername(RealNumber(fd), address, length))
+RINGDEAL_PASS(getsockopt, (int fd, int level, int name, void* value, socklen_t* length),
+              GetOption(fd, level, name, value, length))
+RINGDEAL_PASS(setsockopt, (int fd, int level, int name, const void* value, socklen_t length),
+              SetOption(fd, level, name, value, length))
+
+RINGDEAL_PASS(close, (int fd), Close(fd))
+RINGDEAL_PASS(__close, (int fd), Close(fd))
+RINGDEAL_PASS(close_range, (unsigned first, unsigned last, int flags),
+              CloseRange(first, last, flags))
+RINGDEAL_PASS(dup, (int fd), Duplicate(fd))
+RINGDEAL_PASS(dup2, (int from, int to), DuplicateOver(from, to))
+RINGDEAL_PASS(__dup2, (int from, int to), DuplicateOver(from, to))
+RINGDEAL_PASS(dup3, (int from, int to, int flags), DuplicateTo(from, to, flags))
+
+RINGDEAL_PASS(epoll_ctl, (int set, int operation, int fd, epoll_event* event),
+              EpollControl(set, operation, fd, event))
+RINGDEAL_PASS(epoll_wait, (int set, epoll_event* events, int count, int timeout),
+              Waiting(WatchedBySet(set),
+                      [=] { return real::epoll_wait(set, events, count, timeout); }))
+RINGDEAL_PASS(epoll_pwait,
+              (int set, epoll_event* events, int count, int timeout, const sigset_t* mask),
+              Waiting(WatchedBySet(set),
+                      [=] { return real::epoll_pwait(set, events, count, timeout, mask); }))
+RINGDEAL_PASS(epoll_pwait2,
+              (int set, epoll_event* events, int count, const timespec* timeout,
+               const sigset_t* mask),
+              Waiting(WatchedBySet(set),
+                      [=] { return real::epoll_pwait2(set, events, count, timeout, mask); }))
+RINGDEAL_PASS(poll, (pollfd * fds, nfds_t count, int timeout),
+              Waiting(WatchedByPoll(fds, count), [=] { return real::poll(fds, count, timeout); }))
+RINGDEAL_PASS(__poll, (pollfd * fds, nfds_t count, int timeout),
+              Waiting(WatchedByPoll(fds, count), [=] { return real::poll(fds, count, timeout); }))
+RINGDEAL_PASS(ppoll, (pollfd * fds, nfds_t count, const timespec* timeout, const sigset_t* mask),
+              Waiting(WatchedByPoll(fds, count),
+                      [=] { return real::ppoll(fds, count, timeout, mask); }))
+RINGDEAL_PASS(select, (int count, fd_set* in, fd_set* out, fd_set* except, timeval* timeout),
+              Waiting(WatchedBySelect(count, in),
+                      [=] { return real::select(count, in, out, except, timeout); }))
+RINGDEAL_PASS(__select, (int count, fd_set* in, fd_set* out, fd_set* except, timeval* timeout),
+              Waiting(WatchedBySelect(count, in),
+                      [=] { return real::select(count, in, out, except, timeout); }))
+RINGDEAL_PASS(pselect,
+              (int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout,
+               const sigset_t* mask),
+              Waiting(WatchedBySelect(count, in),
+                      [=] { return real::pselect(count, in, out, except, timeout, mask); }))
+
+// The fortified ones know how large the caller's array is.
+RINGDEAL_EXPORT(int, __poll_chk, pollfd* fds, nfds_t count, int timeout, size_t bytes) {
+  if (bytes / sizeof(*fds) < count) __chk_fail();
+  return ringdeal_poll(fds, count, timeout);
+}
+
+RINGDEAL_EXPORT(int, __ppoll_chk, pollfd* fds, nfds_t count, const timespec* timeout,
+                const sigset_t* mask, size_t bytes) {
+  if (bytes / sizeof(*fds) < count) __chk_fail();
+  return ringdeal_ppoll(fds, count, timeout, mask);
+}
+
+RINGDEAL_EXPORT(void, closefrom, int first) {
+  CloseRange(first > 0 ? static_cast<unsigned>(first) : 0, ~0u, 0);
+}
+
+// The variadic ones take one argument at most, or six; what was not passed is read and not used.
+#define RINGDEAL_ONE_ARGUMENT(after)             \
+  va_list arguments;                             \
+  va_start(arguments, after);                    \
+  const long argument = va_arg(arguments, long); \
+  va_end(arguments)
+
+RINGDEAL_EXPORT(int, fcntl, int fd, int command, ...) {
+  RINGDEAL_ONE_ARGUMENT(command);
+  return Control(fd, command, argument);
+}
+
+RINGDEAL_EXPORT(int, fcntl64, int fd, int command, ...) {
+  RINGDEAL_ONE_ARGUMENT(command);
+  return Control(fd, command, argument);
+}
+
+RINGDEAL_EXPORT(int, __fcntl, int fd, int command, ...) {
+  RINGDEAL_ONE_ARGUMENT(command);
+  return Control(fd, command, argument);
+}
+
+RINGDEAL_EXPORT(int, ioctl, int fd, unsigned long request, ...) {
+  RINGDEAL_ONE_ARGUMENT(request);
+  return IoControl(fd, request, argument);
+}
+
+RINGDEAL_EXPORT(long, syscall, long number, ...) {
+  long a[6];
+  va_list arguments;
+  va_start(arguments, number);
+  for (long& argument : a) argument = va_arg(arguments, long);
+  va_end(arguments);
+  const int first = static_cast<int>(a[0]);
+  switch (number) {
+    case SYS_close:
+      return Close(first);
+    case SYS_close_range:
+      return CloseRange(static_cast<unsigned>(a[0]), static_cast<unsigned>(a[1]),
+                        static_cast<int>(a[2]));
+    case SYS_accept:
+      return ringdeal_accept(first, reinterpret_cast<sockaddr*>(a[1]),
+                             reinterpret_cast<socklen_t*>(a[2]));
+    case SYS_accept4:
+      return ringdeal_accept4(first, reinterpret_cast<sockaddr*>(a[1]),
+                              reinterpret_cast<socklen_t*>(a[2]), static_cast<int>(a[3]));
+    case SYS_epoll_ctl:
+      return EpollControl(first, static_cast<int>(a[1]), static_cast<int>(a[2]),
+                          reinterpret_cast<epoll_event*>(a[3]));
+    case SYS_io_uring_setup:
+      if (!settings.enabled || !IsLibuv()) break;
+      errno = ENOSYS;
+      return -1;
+    default:
+      break;
+  }
+  return ringdeal::kernel::WithErrno(
+      ringdeal::kernel::Call(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+}

@@ -1,0 +1,257 @@
+#include "client-shim/preload/joining.h"
+
+#include <fcntl.h>
+#include <sys/time.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "client-shim/client/registration.h"
+#include "client-shim/preload/process.h"
+#include "client-shim/preload/real_calls.h"
+#include "client-shim/preload/settings.h"
+
+namespace ringdeal::shim {
+namespace {
+
+using client::Answer;
+using client::Form;
+
+constexpr int kPatienceMilliseconds = 100;
+
+// ringdeald once did not answer in time. It is not waited for again, neither here nor in children.
+std::atomic<bool> out_of_patience{false};
+std::atomic<bool> said_why_not{false};
+
+int Patience() { return out_of_patience.load() ? 0 : kPatienceMilliseconds; }
+
+// Keeps the first reason; programs with many workers would repeat it.
+void SayWhyNot(const char* address, Answer answer, const char* text) {
+  if (answer == Answer::kGiven || said_why_not.exchange(true)) return;
+  const char* what = answer == Answer::kLate ? "ringdeald is slow to answer, going on without it"
+                     : answer == Answer::kRefused ? "ringdeald did not take the listener"
+                                                  : "no ringdeald, running without it";
+  Say("%s: %s%s%s", address, what, text[0] != '\0' ? ": " : "", text);
+}
+
+void NoteAnswer(Answer answer) {
+  if (answer == Answer::kLate) out_of_patience.store(true);
+}
+
+bool IsStream(int number) {
+  int type = 0;
+  socklen_t length = sizeof(type);
+  return real::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;
+}
+
+// Blocking accept ends after the receive time-out that the program set on its listener.
+void CopyReceiveTimeout(const Listener& listener) {
+  timeval timeout = {};
+  socklen_t length = sizeof(timeout);
+  if (!listener.options.Get(SOL_SOCKET, SO_RCVTIMEO, &timeout, &length)) {
+    real::getsockopt(listener.member.listener(), SOL_SOCKET, SO_RCVTIMEO, &timeout, &length);
+  }
+  if (timeout.tv_sec == 0 && timeout.tv_usec == 0) return;
+  real::setsockopt(listener.member.channel(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+}
+
+void AfterJoining(Listener* listener, const client::JoinRequest& request) {
+  const Page* page = listener->member.page();
+  if (page == nullptr) return;
+  CopyReceiveTimeout(*listener);
+  // Inherited over exec, and the program has not said what it wants: it goes by the flag that it
+  // believes to be there, and ringdeald has set since.
+  if (!listener->flag_known.load()) {
+    listener->nonblocking.store((page->header.listener_flags & O_NONBLOCK) != 0);
+  }
+  if (listener->nonblocking.load() == request.words.one_at_a_time) {
+    listener->member.SetOneAtATime(!listener->nonblocking.load());
+  }
+}
+
+void Join(Listener* listener, int number, Interest interest) {
+  client::Member& member = listener->member;
+  if (member.listener() < 0) {
+    member.SetListener(UniqueFd(static_cast<int>(real::fcntl(number, F_DUPFD_CLOEXEC, 3))));
+  }
+  client::JoinRequest request;
+  request.control_path = settings.control;
+  request.words.address = listener->address;
+  request.words.cpus = settings.cpus[0] != '\0' ? settings.cpus : nullptr;
+  request.words.weight = settings.weight;
+  request.words.observer = interest == Interest::kWatch;
+  request.words.forked = listener->made_by.load() != OwnPid();
+  request.words.one_at_a_time = !listener->nonblocking.load();
+  request.words.passes_listener = true;
+  request.patience_ms = Patience();
+  request.direct_at_least = listener->IsShared();
+  request.install = &listeners::Install;
+  request.context = listener;
+  char text[256] = "";
+  const Answer answer = member.Join(request, text, sizeof(text));
+  NoteAnswer(answer);
+  SayWhyNot(listener->address, answer, text);
+  AfterJoining(listener, request);
+}
+
+// What is left when joining was refused: as if there were no shim, or an error.
+bool StayOut(Listener* listener) {
+  if (settings.require) {
+    listener->refused.store(true);
+    return false;
+  }
+  listeners::LeaveAlone(listener);
+  return false;
+}
+
+bool IsAskedAbout(const sockaddr* address, socklen_t length, SocketAddress* copy, char* text) {
+  if (!settings.enabled || address == nullptr || length > sizeof(copy->storage)) return false;
+  if (length < sizeof(sa_family_t)) return false;
+  std::memcpy(&copy->storage, address, length);
+  copy->length = length;
+  return FormatAddress(*copy, text, kMaxAddressText) && IsMeant(text);
+}
+
+// Port 0 and the autobind of AF_UNIX: the kernel chooses, so nobody can own it.
+bool KernelChooses(const SocketAddress& address) {
+  if (address.family() == AF_UNIX) return address.length <= sizeof(sa_family_t);
+  return reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_port == 0;
+}
+
+bool TakeOwned(int number, int family, client::BindResult* result) {
+  const int flags = real::fcntl(number, F_GETFL);
+  const int close_on_exec = real::fcntl(number, F_GETFD);
+  OptionRecord options;
+  options.SetWhereDifferent(number, result->listener.get());
+  if (real::dup3(result->listener.get(), number,
+                 (close_on_exec & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0) < 0) {
+    return false;
+  }
+  Listener* listener = listeners::Track(number);
+  if (listener == nullptr) return true;
+  SocketAddress own;
+  listener->maps_ipv4.store(family == AF_INET6 && LocalAddressOf(number, &own) &&
+                            own.family() == AF_INET);
+  listener->options.CopyFrom(options);
+  listener->owned.store(true);
+  listener->flag_known.store(true);
+  listener->nonblocking.store((flags & O_NONBLOCK) != 0);
+  listener->made_by.store(OwnPid());
+  listener->member.SetDoor(std::move(result->door));
+  return true;
+}
+
+void TrackOwnSocket(int number, UniqueFd door) {
+  Listener* listener = listeners::Track(number);
+  if (listener == nullptr) return;
+  listener->made_by.store(OwnPid());
+  listener->flag_known.store(true);
+  if (door) listener->member.SetDoor(std::move(door));
+}
+
+bool RequiredButMissing(Answer answer, const char* text) {
+  if (!settings.require || answer != Answer::kAbsent) return false;
+  SayWhyNot(text, answer, "RINGDEAL_REQUIRE is set");
+  errno = ECONNREFUSED;
+  return true;
+}
+
+// A socket that listens and is no slot yet: its bind was not asked about, or refused, or it was
+// bound elsewhere. One question, for a door.
+int ListenWithoutDoor(int number, int backlog) {
+  SocketAddress address;
+  char text[kMaxAddressText] = "";
+  if (!IsStream(number) || !LocalAddressOf(number, &address) ||
+      !IsAskedAbout(address.get(), address.length, &address, text)) {
+    return real::listen(number, backlog);
+  }
+  client::BindResult asked;
+  asked.answer = Answer::kLate;
+  if (Patience() > 0) asked = client::AskToBind(settings.control, text, Patience());
+  NoteAnswer(asked.answer);
+  if (RequiredButMissing(asked.answer, text)) return -1;
+  const int result = real::listen(number, backlog);
+  if (result != 0) return result;
+  SayWhyNot(text, asked.answer, "");
+  // Refused, or nobody is there: as if there were no shim. Late: the first interest looks again.
+  if (asked.door || asked.answer == Answer::kLate) {
+    TrackOwnSocket(number, std::move(asked.door));
+  } else {
+    table::Replace(number, Entry{}, Entry{Kind::kNative, 0, 0});
+  }
+  return result;
+}
+
+}  // namespace
+
+bool ShowInterest(Listener* listener, int number, Interest interest) {
+  NoticeFork();
+  client::Member& member = listener->member;
+  Form form = member.SettledForm();
+  if (form == Form::kApart && (!listener->listening.load() || listener->shut.load())) return false;
+  if (form == Form::kApart && !listener->refused.load() && member.BeginJoin()) {
+    const int saved_errno = errno;
+    // Accepting on what it has not watched itself: its parent's epoll set does that for it.
+    if (interest == Interest::kAccept && member.inherited() && listener->nonblocking.load()) {
+      member.JoinFamily();
+    } else {
+      Join(listener, number, interest);
+    }
+    errno = saved_errno;
+  }
+  form = member.SettledForm();
+  if (form == Form::kApart) return listener->refused.load() ? false : StayOut(listener);
+  if (interest == Interest::kAccept) member.Promote();
+  return true;
+}
+
+int Bind(int number, const sockaddr* address, socklen_t length) {
+  SocketAddress copy;
+  char text[kMaxAddressText] = "";
+  if (table::Get(number).kind != Kind::kUnknown || !IsAskedAbout(address, length, &copy, text) ||
+      KernelChooses(copy) || !IsStream(number)) {
+    return real::bind(number, address, length);
+  }
+  const int saved_errno = errno;
+  client::BindResult asked;
+  asked.answer = Answer::kLate;
+  if (Patience() > 0) asked = client::AskToBind(settings.control, text, Patience());
+  NoteAnswer(asked.answer);
+  if (RequiredButMissing(asked.answer, text)) return -1;
+  errno = saved_errno;
+  if (asked.listener && TakeOwned(number, copy.family(), &asked)) return 0;
+  const int result = real::bind(number, address, length);
+  if (result == 0 && asked.door) TrackOwnSocket(number, std::move(asked.door));
+  return result;
+}
+
+int Listen(int number, int backlog) {
+  Entry entry = table::Get(number);
+  if (entry.kind == Kind::kUnknown && settings.enabled) return ListenWithoutDoor(number, backlog);
+  Listener* listener = listeners::Of(entry);
+  if (listener == nullptr) return real::listen(number, backlog);
+  NoticeFork();
+  if (!listener->owned.load() && listener->member.ready_set() < 0) {
+    const int result = real::listen(number, backlog);
+    if (result != 0) return result;
+    listener->listening.store(true);
+    listener->made_by.store(OwnPid());
+    // From here on the flag is the program's own, whatever ringdeald does to the socket.
+    if (!listener->flag_known.exchange(true)) {
+      listener->nonblocking.store((real::fcntl(number, F_GETFL) & O_NONBLOCK) != 0);
+    }
+    return result;
+  }
+  listener->shut.store(false);
+  listener->paused.store(backlog == 0);
+  listener->member.SetPaused(backlog == 0);
+  return 0;
+}
+
+int ShutListener(Listener* listener) {
+  listener->shut.store(true);
+  listener->member.Leave(false);
+  return 0;
+}
+
+}  // namespace ringdeal::shim

@@ -1,0 +1,140 @@
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "client-shim/preload/listener.h"
+#include "client-shim/preload/process.h"
+#include "client-shim/preload/real_calls.h"
+#include "protocol/socket_identity.h"
+
+namespace ringdeal::shim::listeners {
+namespace {
+
+Listener places[kMax];
+std::atomic<bool> any{false};
+std::atomic<int> end_of_numbers{0};
+std::atomic<uint16_t> generation{0};
+
+void RaiseEnd(int number) {
+  int seen = end_of_numbers.load(std::memory_order_relaxed);
+  while (number >= seen && !end_of_numbers.compare_exchange_weak(seen, number + 1)) {
+  }
+}
+
+void MakeSlot(int number, Listener* listener) {
+  const Entry slot = {Kind::kSlot, IndexOf(listener), generation.fetch_add(1)};
+  listener->numbers.fetch_add(1);
+  any.store(true, std::memory_order_relaxed);
+  RaiseEnd(number);
+  NumberGone(table::Exchange(number, slot));
+}
+
+// The place starts as new; nothing of its former listener may show.
+void Clear(Listener* place) {
+  place->options.Clear();
+  place->address[0] = '\0';
+  for (auto* count : {&place->numbers, &place->additions, &place->made_by}) count->store(0);
+  for (auto* flag : {&place->listening, &place->owned, &place->maps_ipv4, &place->nonblocking,
+                     &place->flag_known, &place->shut, &place->paused, &place->refused}) {
+    flag->store(false);
+  }
+}
+
+Listener* FindOrTake(uint64_t cookie) {
+  for (Listener& place : places) {
+    if (place.cookie.load() == cookie) return &place;
+  }
+  for (Listener& place : places) {
+    uint64_t expected = 0;
+    if (!place.cookie.compare_exchange_strong(expected, cookie)) continue;
+    Clear(&place);
+    return &place;
+  }
+  return nullptr;
+}
+
+void SwapOne(int number, int ready_set) {
+  const int flags = real::fcntl(number, F_GETFD);
+  real::dup3(ready_set, number, (flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0);
+}
+
+}  // namespace
+
+Listener* Of(Entry entry) { return entry.kind == Kind::kSlot ? &places[entry.index] : nullptr; }
+uint8_t IndexOf(const Listener* listener) { return static_cast<uint8_t>(listener - places); }
+Listener* At(int index) { return &places[index]; }
+bool Any() { return any.load(std::memory_order_relaxed); }
+int EndOfNumbers() { return end_of_numbers.load(std::memory_order_relaxed); }
+
+Listener* Track(int number) {
+  const int saved_errno = errno;
+  const auto identity = IdentityOf(number);
+  errno = saved_errno;
+  if (!identity || !table::Follows(number)) return nullptr;
+  Listener* listener = FindOrTake(identity->cookie);
+  if (listener == nullptr) return nullptr;
+  const bool is_new = listener->numbers.load() == 0;
+  MakeSlot(number, listener);
+  if (is_new) {
+    SocketAddress address;
+    if (LocalAddressOf(number, &address)) {
+      FormatAddress(address, listener->address, sizeof(listener->address));
+    }
+    listener->listening.store(IsListening(number));
+    listener->nonblocking.store((real::fcntl(number, F_GETFL) & O_NONBLOCK) != 0);
+    errno = saved_errno;
+  } else if (listener->member.SettledForm() != client::Form::kApart) {
+    // It came by a way that no hook saw, so no epoll set of ours watches it yet.
+    SwapOne(number, listener->member.ready_set());
+  }
+  return listener;
+}
+
+Entry Recognise(int number) {
+  const int saved_errno = errno;
+  int listening = 0;
+  socklen_t length = sizeof(listening);
+  Entry result;
+  if (real::getsockopt(number, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) == 0) {
+    const Entry native = {Kind::kNative, 0, 0};
+    if (listening == 0 || Track(number) == nullptr) table::Replace(number, Entry{}, native);
+    result = table::Get(number);
+  }
+  errno = saved_errno;
+  return result;
+}
+
+void Duplicated(int from, int to) {
+  Listener* listener = Of(table::Get(from));
+  if (listener != nullptr) MakeSlot(to, listener);
+}
+
+void NumberGone(Entry entry) {
+  Listener* listener = Of(entry);
+  if (listener == nullptr || listener->numbers.fetch_sub(1) != 1) return;
+  listener->member.Leave(true);
+  listener->cookie.store(0);
+}
+
+void LeaveAlone(Listener* listener) {
+  for (int number = 0; number < EndOfNumbers(); ++number) {
+    const Entry entry = table::Get(number);
+    if (Of(entry) != listener) continue;
+    if (table::Replace(number, entry, Entry{Kind::kNative, 0, 0})) NumberGone(entry);
+  }
+}
+
+void Install(void* listener, int ready_set) {
+  for (int number = 0; number < EndOfNumbers(); ++number) {
+    if (Of(table::Get(number)) == listener) SwapOne(number, ready_set);
+  }
+}
+
+void AfterFork() {
+  for (Listener& place : places) {
+    if (place.cookie.load() != 0) place.member.AfterFork();
+    place.additions.store(0);
+  }
+}
+
+}  // namespace ringdeal::shim::listeners

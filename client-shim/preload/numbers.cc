@@ -1,0 +1,116 @@
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "client-shim/preload/connections.h"
+#include "client-shim/preload/listener.h"
+#include "client-shim/preload/private_descriptors.h"
+#include "client-shim/preload/process.h"
+#include "client-shim/preload/slots.h"
+
+namespace ringdeal::shim {
+namespace {
+
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC 4
+#endif
+
+// After the number was closed or replaced; the entry is out of the table.
+void Gone(Entry entry) {
+  const int saved_errno = errno;
+  if (entry.kind == Kind::kSlot) listeners::NumberGone(entry);
+  if (entry.kind == Kind::kAccepted) connections::Closed(entry);
+  if (entry.kind == Kind::kEpoll) EpollSetGone(entry.index);
+  errno = saved_errno;
+}
+
+// `to` is a new duplicate of `from`.
+void NoteDuplicate(int from, int to) {
+  connections::NumberIsNew(to);
+  if (table::Get(from).kind == Kind::kUnknown || SharesOurMemory()) return;
+  connections::Duplicated(from, to);
+  listeners::Duplicated(from, to);
+}
+
+template <typename Call>
+int Over(int from, int to, Call call) {
+  const Entry target = table::Get(to);
+  const bool concerns_us = target.kind != Kind::kUnknown || table::Get(from).kind != Kind::kUnknown;
+  if (!concerns_us || from == to || SharesOurMemory()) return call();
+  if (target.kind == Kind::kPrivate) MoveAway(to);
+  const Entry old = table::Exchange(to, Entry{});
+  const int result = call();
+  if (result < 0) {
+    table::Replace(to, Entry{}, old);
+    return result;
+  }
+  Gone(old);
+  NoteDuplicate(from, to);
+  return result;
+}
+
+}  // namespace
+
+int Close(int number) {
+  const Entry entry = table::Get(number);
+  if (entry.kind == Kind::kUnknown) return real::close(number);
+  if (entry.kind != Kind::kNative && SharesOurMemory()) return real::close(number);
+  if (entry.kind == Kind::kPrivate) {
+    errno = EBADF;
+    return -1;
+  }
+  // Out of the table first: another thread may be given the number as soon as it is closed. Who
+  // waits in accept is woken last, so that it finds the number closed.
+  const Entry old = table::Exchange(number, Entry{});
+  const int result = real::close(number);
+  Gone(old);
+  return result;
+}
+
+int CloseRange(unsigned first, unsigned last, int flags) {
+  constexpr unsigned kEnd = table::kNumbers;
+  if ((flags & CLOSE_RANGE_CLOEXEC) != 0 || first > last || SharesOurMemory()) {
+    return real::close_range(first, last, flags);
+  }
+  // In pieces around what is ours; everything followed is closed by itself.
+  unsigned from = first;
+  for (unsigned number = first; number <= last && number < kEnd; ++number) {
+    if (table::Get(static_cast<int>(number)).kind == Kind::kUnknown) continue;
+    if (number > from && real::close_range(from, number - 1, flags) != 0) return -1;
+    Close(static_cast<int>(number));
+    from = number + 1;
+  }
+  return from > last ? 0 : real::close_range(from, last, flags);
+}
+
+int Duplicate(int number) {
+  const int result = real::dup(number);
+  if (result >= 0) NoteDuplicate(number, result);
+  return result;
+}
+
+int DuplicateTo(int from, int to, int flags) {
+  return Over(from, to, [=] { return real::dup3(from, to, flags); });
+}
+
+int DuplicateOver(int from, int to) {
+  return Over(from, to, [=] { return real::dup2(from, to); });
+}
+
+int Control(int number, int command, long argument) {
+  const Entry entry = table::Get(number);
+  if (entry.kind == Kind::kSlot && command == F_SETFL) {
+    return SetNonBlocking(number, (argument & O_NONBLOCK) != 0);
+  }
+  if (entry.kind == Kind::kSlot && command == F_GETFL) {
+    const int flags = real::fcntl(RealNumber(number), F_GETFL);
+    const bool nonblocking = listeners::Of(entry)->nonblocking.load();
+    return flags < 0 ? flags : (flags & ~O_NONBLOCK) | (nonblocking ? O_NONBLOCK : 0);
+  }
+  const int result = real::fcntl(number, command, argument);
+  const bool duplicates = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+  if (duplicates && result >= 0) NoteDuplicate(number, result);
+  return result;
+}
+
+}  // namespace ringdeal::shim

@@ -1,0 +1,165 @@
+#include "client-shim/preload/real_calls.h"
+
+#include <dlfcn.h>
+
+#include <cstdarg>
+#include <cstddef>
+#include <type_traits>
+
+#include "client-shim/client/kernel_call_linux.h"
+
+// The oldest version of the symbol, so that the shim loads on older C libraries. Where it lives in
+// a libdl of its own that nobody loaded it is null, and the bare system calls stay.
+#if defined(__x86_64__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver dlsym, dlsym@GLIBC_2.17");
+#endif
+#pragma weak dlsym
+
+namespace ringdeal::shim::real {
+namespace {
+
+constexpr size_t kKernelSignalSetBytes = 8;
+
+// What the kernel takes for pselect's mask.
+struct SelectMask {
+  const sigset_t* mask;
+  size_t size;
+};
+
+template <long kNumber, typename Function>
+struct Bare;
+
+template <long kNumber, typename R, typename... Arguments>
+struct Bare<kNumber, R(Arguments...)> {
+  static R Call(Arguments... arguments) {
+    return static_cast<R>(kernel::CallWithErrno(kNumber, arguments...));
+  }
+};
+
+// Those that not every architecture has under this name, or not with these arguments.
+
+int BareDup2(int from, int to) {
+  if (from != to) return static_cast<int>(kernel::CallWithErrno(SYS_dup3, from, to, 0));
+  return kernel::CallWithErrno(SYS_fcntl, from, 1 /* F_GETFD */) < 0 ? -1 : to;
+}
+
+int BareEpollPwait(int set, epoll_event* events, int count, int timeout, const sigset_t* mask) {
+  return static_cast<int>(kernel::CallWithErrno(SYS_epoll_pwait, set, events, count, timeout, mask,
+                                                kKernelSignalSetBytes));
+}
+
+int BareEpollWait(int set, epoll_event* events, int count, int timeout) {
+  return BareEpollPwait(set, events, count, timeout, nullptr);
+}
+
+int BareEpollPwait2(int set, epoll_event* events, int count, const timespec* timeout,
+                    const sigset_t* mask) {
+  constexpr long kEpollPwait2 = 441;  // Linux 5.11, on every architecture
+  return static_cast<int>(kernel::CallWithErrno(kEpollPwait2, set, events, count, timeout, mask,
+                                                kKernelSignalSetBytes));
+}
+
+int BarePpoll(pollfd* descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask) {
+  timespec left = timeout != nullptr ? *timeout : timespec{};
+  return static_cast<int>(kernel::CallWithErrno(SYS_ppoll, descriptors, static_cast<long>(count),
+                                                timeout != nullptr ? &left : nullptr, mask,
+                                                kKernelSignalSetBytes));
+}
+
+int BarePoll(pollfd* descriptors, nfds_t count, int timeout_ms) {
+  const timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
+  return BarePpoll(descriptors, count, timeout_ms < 0 ? nullptr : &timeout, nullptr);
+}
+
+int BarePselect(int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout,
+                const sigset_t* mask) {
+  timespec left = timeout != nullptr ? *timeout : timespec{};
+  const SelectMask with_size = {mask, kKernelSignalSetBytes};
+  return static_cast<int>(kernel::CallWithErrno(SYS_pselect6, count, in, out, except,
+                                                timeout != nullptr ? &left : nullptr, &with_size));
+}
+
+int BareSelect(int count, fd_set* in, fd_set* out, fd_set* except, timeval* timeout) {
+  timespec left = {};
+  if (timeout != nullptr) left = {timeout->tv_sec, timeout->tv_usec * 1000};
+  return BarePselect(count, in, out, except, timeout != nullptr ? &left : nullptr, nullptr);
+}
+
+int BareCloseRange(unsigned first, unsigned last, int flags) {
+  constexpr long kCloseRange = 436;  // Linux 5.9, on every architecture
+  return static_cast<int>(kernel::CallWithErrno(kCloseRange, first, last, flags));
+}
+
+int BareFcntl(int descriptor, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  const long argument = va_arg(arguments, long);
+  va_end(arguments);
+  return static_cast<int>(kernel::CallWithErrno(SYS_fcntl, descriptor, command, argument));
+}
+
+int BareIoctl(int descriptor, unsigned long request, ...) {
+  va_list arguments;
+  va_start(arguments, request);
+  const long argument = va_arg(arguments, long);
+  va_end(arguments);
+  return static_cast<int>(
+      kernel::CallWithErrno(SYS_ioctl, descriptor, static_cast<long>(request), argument));
+}
+
+template <typename Function>
+void ResolveOne(const char* name, Function*& target) {
+  // RTLD_NEXT starts behind this library, so it never finds the shim's own.
+  void* found = dlsym(RTLD_NEXT, name);
+  if (found != nullptr) target = reinterpret_cast<Function*>(found);
+}
+
+}  // namespace
+
+#define RINGDEAL_AS_THE_KERNEL(name) \
+  decltype(real::name) name = &Bare<SYS_##name, std::remove_pointer_t<decltype(real::name)>>::Call;
+
+RINGDEAL_AS_THE_KERNEL(bind)
+RINGDEAL_AS_THE_KERNEL(listen)
+RINGDEAL_AS_THE_KERNEL(accept)
+RINGDEAL_AS_THE_KERNEL(accept4)
+RINGDEAL_AS_THE_KERNEL(connect)
+RINGDEAL_AS_THE_KERNEL(shutdown)
+RINGDEAL_AS_THE_KERNEL(getsockname)
+RINGDEAL_AS_THE_KERNEL(getpeername)
+RINGDEAL_AS_THE_KERNEL(getsockopt)
+RINGDEAL_AS_THE_KERNEL(setsockopt)
+RINGDEAL_AS_THE_KERNEL(close)
+RINGDEAL_AS_THE_KERNEL(dup)
+RINGDEAL_AS_THE_KERNEL(dup3)
+RINGDEAL_AS_THE_KERNEL(epoll_ctl)
+#undef RINGDEAL_AS_THE_KERNEL
+
+decltype(real::close_range) close_range = &BareCloseRange;
+decltype(real::dup2) dup2 = &BareDup2;
+decltype(real::epoll_wait) epoll_wait = &BareEpollWait;
+decltype(real::epoll_pwait) epoll_pwait = &BareEpollPwait;
+decltype(real::epoll_pwait2) epoll_pwait2 = &BareEpollPwait2;
+decltype(real::poll) poll = &BarePoll;
+decltype(real::ppoll) ppoll = &BarePpoll;
+decltype(real::select) select = &BareSelect;
+decltype(real::pselect) pselect = &BarePselect;
+decltype(real::fcntl) fcntl = &BareFcntl;
+decltype(real::ioctl) ioctl = &BareIoctl;
+
+void Resolve() {
+  if (&dlsym == nullptr) return;
+#define RINGDEAL_RESOLVE(result, name, arguments) ResolveOne(#name, real::name);
+  RINGDEAL_REAL_CALLS(RINGDEAL_RESOLVE)
+#undef RINGDEAL_RESOLVE
+  ResolveOne("fcntl", real::fcntl);
+  ResolveOne("ioctl", real::ioctl);
+}
+
+bool IsLoaded(const char* symbol) {
+  return &dlsym != nullptr && dlsym(RTLD_DEFAULT, symbol) != nullptr;
+}
+
+}  // namespace ringdeal::shim::real

@@ -1,0 +1,78 @@
+#include "client-shim/preload/settings.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "protocol/control_messages.h"
+
+namespace ringdeal::shim {
+namespace {
+
+bool IsOn(const char* name) {
+  const char* value = secure_getenv(name);
+  return value != nullptr && value[0] != '\0' && std::strcmp(value, "0") != 0;
+}
+
+template <size_t kSize>
+bool Copy(const char* name, char (&target)[kSize]) {
+  const char* value = secure_getenv(name);
+  if (value == nullptr || value[0] == '\0' || std::strlen(value) >= kSize) return false;
+  std::strcpy(target, value);
+  return true;
+}
+
+}  // namespace
+
+Settings settings;
+
+void ReadEnvironment() {
+  if (IsOn("RINGDEAL_DISABLE")) return;
+  char text[16] = "";
+  settings.require = IsOn("RINGDEAL_REQUIRE");
+  settings.silent = Copy("RINGDEAL_LOG", text) && std::strcmp(text, "off") == 0;
+  if (Copy("RINGDEAL_WEIGHT", text)) {
+    const unsigned long weight = std::strtoul(text, nullptr, 10);
+    if (weight > 0 && weight <= 1000000) settings.weight = static_cast<unsigned>(weight);
+  }
+  Copy("RINGDEAL_LISTENERS", settings.listeners);
+  Copy("RINGDEAL_CPUS", settings.cpus);
+  settings.enabled = Copy("RINGDEAL_CONTROL", settings.control) ||
+                     DefaultControlPath(settings.control, sizeof(settings.control));
+}
+
+bool IsMeant(const char* address) {
+  if (settings.listeners[0] == '\0') return true;
+  const size_t length = std::strlen(address);
+  for (const char* item = settings.listeners; *item != '\0';) {
+    const size_t size = strcspn(item, ",");
+    const bool whole = size == length && std::strncmp(item, address, size) == 0;
+    const bool by_port =
+        item[0] == ':' && size < length && std::strncmp(item, address + length - size, size) == 0;
+    if (whole || by_port) return true;
+    item += size;
+    if (*item == ',') ++item;
+  }
+  return false;
+}
+
+void Say(const char* format, ...) {
+  if (settings.silent) return;
+  const int saved_errno = errno;
+  char line[512] = "ringdeal: ";
+  constexpr size_t kHead = 10;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line + kHead, sizeof(line) - kHead - 1, format, arguments);
+  va_end(arguments);
+  const size_t length = std::strlen(line);
+  line[length] = '\n';
+  (void)!write(STDERR_FILENO, line, length + 1);
+  errno = saved_errno;
+}
+
+}  // namespace ringdeal::shim
