@@ -1,0 +1,99 @@
+import os
+import pathlib
+import socket
+import sys
+import tempfile
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from peer import Peer  # noqa: E402
+from support import build  # noqa: E402
+from support.daemon import Daemon  # noqa: E402
+from support.process import Process  # noqa: E402
+
+PROGRAMS = build.BUILD / "tests" / "shim"
+
+
+@pytest.fixture
+def directory():
+    """A short path that every user may reach."""
+    with tempfile.TemporaryDirectory(prefix="ringdeal-") as path:
+        pathlib.Path(path).chmod(0o755)
+        yield pathlib.Path(path)
+
+
+@pytest.fixture
+def control(directory):
+    return str(directory / "control.sock")
+
+
+@pytest.fixture
+def make_peer(control):
+    made = []
+
+    def make(**options):
+        made.append(Peer(control, **options))
+        return made[-1]
+    yield make
+    for peer in made:
+        try:
+            peer.die()
+        except FileNotFoundError:
+            pass  # died already
+
+
+@pytest.fixture
+def peer(make_peer):
+    return make_peer()
+
+
+@pytest.fixture
+def daemon(directory):
+    """A real ringdeald without configuration: it adopts."""
+    daemon = Daemon(directory)
+    yield daemon
+    daemon.stop()
+
+
+@pytest.fixture
+def run(control):
+    """Starts a program under the shim; a name without a slash is one of tests/shim/programs."""
+    started = []
+
+    def start(*command, preload=True, **variables):
+        program = str(command[0])
+        if "/" not in program:
+            source = pathlib.Path(__file__).parent / "programs" / program
+            command = ([build.PYTHON, source] if program.endswith(".py")
+                       else [PROGRAMS / program]) + list(command[1:])
+        options = {"preexec": variables.pop("preexec", None),
+                   "pass_fds": variables.pop("pass_fds", ())}
+        environment = {**os.environ, "RINGDEAL_CONTROL": control, **variables}
+        if preload:
+            environment["LD_PRELOAD"] = str(build.SHIM)
+        started.append(Process(command, environment, **options))
+        return started[-1]
+    yield start
+    for process in started:
+        process.kill()
+
+
+def port_of(process):
+    return int(process.wait_for_line(r"^port (\d+)$").group(1))
+
+
+def ask(port, timeout=10):
+    """Connects and reads to the end: the servers of these tests answer and close."""
+    with socket.create_connection(("127.0.0.1", port), timeout) as connection:
+        data = b""
+        while more := connection.recv(4096):
+            data += more
+        return data.decode().strip()
+
+
+@pytest.fixture
+def helpers():
+    return type("Helpers", (), {"port_of": staticmethod(port_of), "ask": staticmethod(ask)})
