@@ -1,0 +1,171 @@
+#include "daemon/accepting/intake.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "daemon/accepting/accept_socket.h"
+#include "daemon/accepting/listening_socket.h"
+#include "daemon/operating/failpoint.h"
+#include "daemon/operating/monotonic_clock.h"
+
+namespace ringdeal {
+namespace {
+
+// Connections accepted on one socket before the others of the thread have their turn.
+constexpr int kRound = 16;
+constexpr uint64_t kFirstPauseNs = 10'000'000;
+constexpr uint64_t kLongestPauseNs = 1'000'000'000;
+
+}  // namespace
+
+Intake::Intake(std::shared_ptr<Listener> listener, EventLoop* loop, AcceptGate* gate,
+               const IntakeCallbacks* callbacks)
+    : listener_(std::move(listener)),
+      loop_(loop),
+      gate_(gate),
+      callbacks_(callbacks),
+      timer_(loop->MakeTimer([this] { Resume(); })) {}
+
+void Intake::WatchSocket(int socket) {
+  auto watch = loop_->WatchReadable(socket, [this, socket] { Accept(socket); });
+  if (watch == nullptr) return callbacks_->failed(listener_, errno);
+  if (listener_->intake_state().load(std::memory_order_relaxed) != IntakeState::kAccepting) {
+    watch->Disable();
+  }
+  watches_.push_back(std::move(watch));
+}
+
+void Intake::Resume() {
+  const uint64_t now_ns = MonotonicNs();
+  listener_->dealer().NoteAnswers(now_ns);
+  const bool all_dealt = listener_->dealer().kept() == 0 || MayAccept(now_ns);
+  RunErrands();
+  if (!all_dealt || stopped_) return;
+  // Whether somebody may be given a connection is asked when one waits.
+  EndHold(now_ns);
+  listener_->intake_state().store(IntakeState::kAccepting, std::memory_order_relaxed);
+  SetWatching(true);
+}
+
+void Intake::Stop() {
+  stopped_ = true;
+  EndHold(MonotonicNs());
+  listener_->intake_state().store(IntakeState::kStopped, std::memory_order_relaxed);
+  SetWatching(false);
+}
+
+void Intake::Accept(int socket) {
+  const uint64_t now_ns = MonotonicNs();
+  for (int i = 0; i < kRound; ++i) {
+    if (!MayAccept(now_ns) || !AcceptOne(socket, now_ns)) break;
+  }
+  RunErrands();
+}
+
+void Intake::RunErrands() {
+  if (listener_->dealer().HasErrands()) callbacks_->errands(listener_);
+}
+
+bool Intake::MayAccept(uint64_t now_ns) {
+  const Dealer::Preparation preparation = listener_->dealer().Prepare(now_ns);
+  switch (preparation.readiness) {
+    case Dealer::Readiness::kReady:
+      return true;
+    case Dealer::Readiness::kAwait:
+      Suspend(IntakeState::kAwaiting,
+              preparation.until_ns - std::min(now_ns, preparation.until_ns));
+      break;
+    case Dealer::Readiness::kHold:
+      Suspend(IntakeState::kHolding, 0);
+      break;
+    case Dealer::Readiness::kPause:
+      Pause();
+      break;
+  }
+  return false;
+}
+
+// Returns false if this round is over.
+bool Intake::AcceptOne(int socket, uint64_t now_ns) {
+  Connection connection;
+  connection.peer_length = sizeof(connection.peer);
+  if (gate_->Enter(socket)) callbacks_->watch_gate();
+  connection.socket =
+      AcceptSocket(socket, reinterpret_cast<sockaddr*>(&connection.peer), &connection.peer_length);
+  const int error_number = errno;
+  gate_->Leave();
+  if (!connection.socket) return HandleError(socket, error_number);
+  listener_->counters().accepted.fetch_add(1, std::memory_order_relaxed);
+  connection.peer_length = std::min<socklen_t>(connection.peer_length, sizeof(connection.peer));
+  RINGDEAL_FAILPOINT("accepted");
+  switch (listener_->dealer().Deal(std::move(connection), now_ns)) {
+    case Dealer::Outcome::kDelivered:
+      pause_ns_ = 0;
+      return true;
+    case Dealer::Outcome::kKept:
+      return true;  // the next Prepare decides
+    case Dealer::Outcome::kRefused:
+      Pause();
+      return false;
+  }
+  return true;
+}
+
+bool Intake::HandleError(int socket, int error_number) {
+  const AcceptVerdict verdict = ClassifyAcceptError(error_number);
+  if (verdict == AcceptVerdict::kEmpty) return false;
+  listener_->counters().errors[AcceptErrorIndex(error_number)].fetch_add(1,
+                                                                         std::memory_order_relaxed);
+  switch (verdict) {
+    case AcceptVerdict::kEmpty:
+      return false;
+    case AcceptVerdict::kRetry:
+    case AcceptVerdict::kSkip:
+      return true;
+    case AcceptVerdict::kListenAgain:
+      if (listen(socket, listener_->config().backlog) == 0) {
+        listener_->counters().listener_repairs.fetch_add(1, std::memory_order_relaxed);
+        return true;
+      }
+      Pause();
+      return false;
+    case AcceptVerdict::kPause:
+      Pause();
+      return false;
+    case AcceptVerdict::kFatal:
+      Stop();
+      callbacks_->failed(listener_, error_number);
+      return false;
+  }
+  return false;
+}
+
+void Intake::Pause() {
+  pause_ns_ = std::clamp(pause_ns_ * 2, kFirstPauseNs, kLongestPauseNs);
+  Suspend(IntakeState::kPaused, pause_ns_);
+}
+
+void Intake::Suspend(IntakeState state, uint64_t delay_ns) {
+  const uint64_t now_ns = MonotonicNs();
+  if (state != IntakeState::kHolding) EndHold(now_ns);
+  if (state == IntakeState::kHolding && hold_began_ns_ == 0) {
+    hold_began_ns_ = now_ns;
+    listener_->counters().holds.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (!stopped_) listener_->intake_state().store(state, std::memory_order_relaxed);
+  SetWatching(false);
+  if (state != IntakeState::kHolding) timer_->Arm(std::chrono::nanoseconds(delay_ns));
+}
+
+void Intake::EndHold(uint64_t now_ns) {
+  if (hold_began_ns_ == 0) return;
+  listener_->counters().held_ns.fetch_add(now_ns - hold_began_ns_, std::memory_order_relaxed);
+  hold_began_ns_ = 0;
+}
+
+void Intake::SetWatching(bool watching) {
+  for (const auto& watch : watches_) watching ? watch->Enable() : watch->Disable();
+}
+
+}  // namespace ringdeal

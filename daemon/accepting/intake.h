@@ -1,0 +1,58 @@
+// Accepts on the sockets of one listener: accept one, deal one. Acceptor thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "daemon/accepting/accept_gate.h"
+#include "daemon/accepting/listener.h"
+#include "daemon/operating/event_loop.h"
+
+namespace ringdeal {
+
+// What an intake tells the control thread; callable from the acceptor thread.
+struct IntakeCallbacks {
+  std::function<void()> watch_gate;  // the gate was entered and nobody watches it
+  std::function<void(const std::shared_ptr<Listener>&)> errands;  // the dealer has some
+  // The listener's socket can never accept again.
+  std::function<void(const std::shared_ptr<Listener>&, int error_number)> failed;
+};
+
+class Intake {
+ public:
+  Intake(std::shared_ptr<Listener> listener, EventLoop* loop, AcceptGate* gate,
+         const IntakeCallbacks* callbacks);
+
+  // Watches the sockets that the listener has, as given: the listener's own list belongs to the
+  // control thread.
+  void WatchSocket(int socket);
+  // Something changed: looks whether somebody may be given a connection, and goes on.
+  void Resume();
+  // Accepts no more. What is kept is still dealt, by Resume.
+  void Stop();
+
+ private:
+  void Accept(int socket);
+  bool MayAccept(uint64_t now_ns);
+  bool AcceptOne(int socket, uint64_t now_ns);
+  bool HandleError(int socket, int error_number);
+  void RunErrands();
+  void Suspend(IntakeState state, uint64_t delay_ns);
+  void Pause();
+  void SetWatching(bool watching);
+  void EndHold(uint64_t now_ns);
+
+  const std::shared_ptr<Listener> listener_;
+  EventLoop* const loop_;
+  AcceptGate* const gate_;
+  const IntakeCallbacks* const callbacks_;
+  std::vector<std::unique_ptr<EventLoop::Watch>> watches_;
+  std::unique_ptr<EventLoop::Watch> timer_;
+  uint64_t pause_ns_ = 0;  // the length of the last pause, 0 after a success
+  uint64_t hold_began_ns_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace ringdeal

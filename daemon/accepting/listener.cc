@@ -1,0 +1,69 @@
+#include "daemon/accepting/listener.h"
+
+#include <utility>
+
+#include "daemon/accepting/listening_socket.h"
+
+namespace ringdeal {
+namespace {
+
+DealerSettings SettingsOf(const ListenerConfig& config, const Limits& limits) {
+  return {.policy = FindPolicy(config.policy),
+          .busy_after_ns = static_cast<uint64_t>(config.busy_after.count()),
+          .channel_depth = limits.channel_depth,
+          .workers = limits.workers};
+}
+
+const char* NameOf(IntakeState state) {
+  switch (state) {
+    case IntakeState::kAccepting:
+    case IntakeState::kAwaiting:
+      return "handoff";
+    case IntakeState::kHolding:
+      return "holding";
+    case IntakeState::kPaused:
+      return "paused";
+    case IntakeState::kStopped:
+      return "stopping";
+  }
+  return "";
+}
+
+}  // namespace
+
+Listener::Listener(ListenerConfig config, bool owned, uid_t uid, const Limits& limits)
+    : config_(std::move(config)), owned_(owned), uid_(uid), dealer_(SettingsOf(config_, limits)) {}
+
+Result<void> Listener::AddSocket(UniqueFd descriptor, int flags) {
+  const Result<SocketIdentity> identity = IdentityOf(descriptor.get());
+  if (!identity) return identity.error();
+  if (sockets_.empty()) address_ = LocalAddressText(descriptor.get());
+  sockets_.push_back({std::move(descriptor), *identity, flags});
+  return {};
+}
+
+const Listener::Socket* Listener::Find(const SocketIdentity& identity) const {
+  for (const Socket& socket : sockets_) {
+    if (socket.identity == identity) return &socket;
+  }
+  return nullptr;
+}
+
+void Listener::Show(ListenerSnapshot* snapshot, uint64_t now_ns) {
+  snapshot->name = name();
+  snapshot->address = address_;
+  snapshot->owned = owned_;
+  snapshot->mode = NameOf(intake_state_.load(std::memory_order_relaxed));
+  snapshot->accepted = counters_.accepted.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < kCountedAcceptErrors; ++i) {
+    const uint64_t count = counters_.errors[i].load(std::memory_order_relaxed);
+    if (count > 0) snapshot->accept_errors[AcceptErrorName(i)] = count;
+  }
+  snapshot->holds = counters_.holds.load(std::memory_order_relaxed);
+  snapshot->held_seconds =
+      static_cast<double>(counters_.held_ns.load(std::memory_order_relaxed)) * 1e-9;
+  snapshot->listener_repairs = counters_.listener_repairs.load(std::memory_order_relaxed);
+  dealer_.Show(snapshot, now_ns);
+}
+
+}  // namespace ringdeal

@@ -1,0 +1,71 @@
+// A listener: its sockets, its dealer and its counters. Made and ended by the control thread, which
+// alone changes its sockets; shared with the acceptor and with recall threads, which may return
+// late.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "daemon/accepting/accept_error.h"
+#include "daemon/dealing/dealer.h"
+#include "daemon/operating/config.h"
+#include "protocol/socket_identity.h"
+#include "protocol/unique_fd.h"
+
+namespace ringdeal {
+
+// Written by the acceptor thread alone (relaxed: each is read by itself), only growing.
+struct IntakeCounters {
+  std::atomic<uint64_t> accepted{0};
+  std::array<std::atomic<uint64_t>, kCountedAcceptErrors> errors{};
+  std::atomic<uint64_t> holds{0};
+  std::atomic<uint64_t> held_ns{0};
+  std::atomic<uint64_t> listener_repairs{0};
+};
+
+// What the acceptor is doing with a listener. Written by the acceptor thread alone.
+enum class IntakeState : uint8_t { kAccepting, kAwaiting, kHolding, kPaused, kStopped };
+
+class Listener {
+ public:
+  // One of the sockets of a listener. SO_REUSEPORT siblings of one address are one listener.
+  struct Socket {
+    UniqueFd descriptor;
+    SocketIdentity identity;
+    int flags = 0;  // status flags that it had when it came
+  };
+
+  Listener(ListenerConfig config, bool owned, uid_t uid, const Limits& limits);
+
+  const ListenerConfig& config() const { return config_; }
+  const std::string& name() const { return config_.name; }
+  const std::string& address() const { return address_; }
+  bool owned() const { return owned_; }
+  uid_t uid() const { return uid_; }
+
+  // The socket's address becomes the listener's if it is the first.
+  Result<void> AddSocket(UniqueFd descriptor, int flags);
+  const std::vector<Socket>& sockets() const { return sockets_; }
+  const Socket* Find(const SocketIdentity& identity) const;
+
+  Dealer& dealer() { return dealer_; }
+  IntakeCounters& counters() { return counters_; }
+  std::atomic<IntakeState>& intake_state() { return intake_state_; }
+
+  void Show(ListenerSnapshot* snapshot, uint64_t now_ns);
+
+ private:
+  const ListenerConfig config_;
+  const bool owned_;
+  const uid_t uid_;  // who offered it, if it was adopted
+  std::string address_;
+  std::vector<Socket> sockets_;
+  Dealer dealer_;
+  IntakeCounters counters_;
+  std::atomic<IntakeState> intake_state_{IntakeState::kAccepting};
+};
+
+}  // namespace ringdeal

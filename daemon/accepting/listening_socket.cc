@@ -1,0 +1,148 @@
+#include "daemon/accepting/listening_socket.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "protocol/socket_identity.h"
+
+namespace ringdeal {
+namespace {
+
+ListenError Failure(const ListenerConfig& config, const char* step, int number) {
+  std::string hint;
+  if (number == EADDRINUSE) hint = "; another process has the address (ss -ltnp shows which)";
+  if (number == EACCES) hint = "; ports below 1024 and this path need more privilege";
+  if (number == EADDRNOTAVAIL) hint = "; no interface of this machine has the address";
+  return {"listener " + config.name + " (" + config.bind + "): " + step + ": " +
+          std::strerror(number) + hint};
+}
+
+// True if `address` is a path that may be bound, after removing a socket that nobody listens on.
+bool RemoveStalePath(const SocketAddress& address, std::string* problem) {
+  const char* path = reinterpret_cast<const sockaddr_un*>(&address.storage)->sun_path;
+  struct stat status = {};
+  if (path[0] == '\0' || lstat(path, &status) != 0) return true;
+  if (!S_ISSOCK(status.st_mode)) {
+    *problem = "exists and is no socket; remove it or choose another path";
+    return false;
+  }
+  const UniqueFd probe(socket(AF_UNIX, SOCK_STREAM, 0));
+  if (connect(probe.get(), address.get(), address.length) == 0 || errno != ECONNREFUSED) {
+    *problem = "another process listens on it; stop that one first";
+    return false;
+  }
+  if (unlink(path) != 0 && errno != ENOENT) {
+    *problem = std::string("a stale socket that cannot be removed: ") + std::strerror(errno);
+    return false;
+  }
+  return true;
+}
+
+bool SetOwner(const ListenerConfig& config, const char* path, std::string* problem) {
+  uid_t uid = static_cast<uid_t>(-1);
+  gid_t gid = static_cast<gid_t>(-1);
+  if (!config.owner.empty()) {
+    const passwd* user = getpwnam(config.owner.c_str());
+    if (user == nullptr) {
+      *problem = "no user named " + config.owner;
+      return false;
+    }
+    uid = user->pw_uid;
+  }
+  if (!config.group.empty()) {
+    const group* found = getgrnam(config.group.c_str());
+    if (found == nullptr) {
+      *problem = "no group named " + config.group;
+      return false;
+    }
+    gid = found->gr_gid;
+  }
+  if (chmod(path, config.mode) != 0 || chown(path, uid, gid) != 0) {
+    *problem = std::string("mode or owner of the path: ") + std::strerror(errno);
+    return false;
+  }
+  return true;
+}
+
+Result<void, ListenError> SetOptions(int socket, const ListenerConfig& config, int family) {
+  const int on = 1;
+  if (family == AF_UNIX) return {};
+  if (setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0) {
+    return Failure(config, "SO_REUSEADDR", errno);
+  }
+  const int only = config.ipv6_only ? 1 : 0;
+  if (family == AF_INET6 &&
+      setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof(only)) != 0) {
+    return Failure(config, "IPV6_V6ONLY", errno);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<UniqueFd, ListenError> OpenListeningSocket(const ListenerConfig& config) {
+  SocketAddress address;
+  if (!ParseAddress(config.bind.c_str(), &address)) return Failure(config, "address", EINVAL);
+  std::string problem;
+  const bool is_unix = address.family() == AF_UNIX;
+  if (is_unix && !RemoveStalePath(address, &problem)) {
+    return ListenError{"listener " + config.name + " (" + config.bind + "): " + problem};
+  }
+  UniqueFd socket(::socket(address.family(), SOCK_STREAM, 0));
+  if (!socket) return Failure(config, "socket", errno);
+  fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
+  const Result<void, ListenError> set = SetOptions(socket.get(), config, address.family());
+  if (!set) return set.error();
+  if (bind(socket.get(), address.get(), address.length) != 0) return Failure(config, "bind", errno);
+  const char* path = reinterpret_cast<const sockaddr_un*>(&address.storage)->sun_path;
+  if (is_unix && path[0] != '\0' && !SetOwner(config, path, &problem)) {
+    unlink(path);
+    return ListenError{"listener " + config.name + " (" + config.bind + "): " + problem};
+  }
+  if (listen(socket.get(), config.backlog) != 0) return Failure(config, "listen", errno);
+  if (const Result<int> flags = MakeNonBlocking(socket.get()); !flags) {
+    return Failure(config, flags.error().step, flags.error().number);
+  }
+  return socket;
+}
+
+Result<UniqueFd, ListenError> AdoptInheritedSocket(int descriptor, const ListenerConfig& config) {
+  UniqueFd socket(descriptor);
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  if (!IsListening(descriptor)) {
+    return ListenError{"listener " + config.name +
+                       ": the service manager's descriptor is no listening socket; use "
+                       "Accept=no and ListenStream= in its unit"};
+  }
+  if (const Result<int> flags = MakeNonBlocking(descriptor); !flags) {
+    return Failure(config, flags.error().step, flags.error().number);
+  }
+  return socket;
+}
+
+Result<int> MakeNonBlocking(int socket) {
+  const int flags = fcntl(socket, F_GETFL);
+  if (flags < 0) return SystemError{errno, "F_GETFL"};
+  if ((flags & O_NONBLOCK) == 0 && fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0) {
+    return SystemError{errno, "F_SETFL"};
+  }
+  return flags;
+}
+
+std::string LocalAddressText(int socket) {
+  SocketAddress address;
+  char text[kMaxAddressText];
+  if (!LocalAddressOf(socket, &address) || !FormatAddress(address, text, sizeof(text))) return "";
+  return text;
+}
+
+}  // namespace ringdeal

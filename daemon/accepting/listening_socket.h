@@ -1,0 +1,33 @@
+// Making, inheriting and repairing the sockets of listeners. Control thread, at start and at
+// registration.
+#pragma once
+
+#include <string>
+
+#include "daemon/operating/config.h"
+#include "protocol/result.h"
+#include "protocol/socket_address.h"
+#include "protocol/unique_fd.h"
+
+namespace ringdeal {
+
+// One line for the operator: what failed, where, and what to do about it.
+struct ListenError {
+  std::string text;
+};
+
+// Binds and listens as the configuration says; non-blocking and close-on-exec. A UNIX path that
+// exists is removed if it is a socket on which nobody listens, else it is an error.
+Result<UniqueFd, ListenError> OpenListeningSocket(const ListenerConfig& config);
+
+// Takes over a listening socket that came from a service manager.
+Result<UniqueFd, ListenError> AdoptInheritedSocket(int descriptor, const ListenerConfig& config);
+
+// Rule 7: a listener is non-blocking from the moment that ringdeald has it. Returns the status
+// flags that it had.
+Result<int> MakeNonBlocking(int socket);
+
+// The address that the kernel says the socket has, as text.
+std::string LocalAddressText(int socket);
+
+}  // namespace ringdeal

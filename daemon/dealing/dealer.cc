@@ -1,0 +1,300 @@
+#include "daemon/dealing/dealer.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "daemon/operating/failpoint.h"
+
+namespace ringdeal {
+namespace {
+
+// Lines read in rotation at each pick, beside the chosen one's: how the view learns that loads
+// fell.
+constexpr size_t kLinesPerPick = 4;
+// How often a pick looks again when the chosen worker's line was worse than the view believed.
+constexpr int kMostLooks = 8;
+
+}  // namespace
+
+Dealer::Dealer(const DealerSettings& settings)
+    : settings_(settings), view_(settings.policy), observers_(&workers_) {}
+
+std::optional<Slot> Dealer::Add(std::unique_ptr<Worker> worker, uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  const auto free = std::find(taken_slots_.begin(), taken_slots_.end(), false);
+  const Slot slot = static_cast<Slot>(free - taken_slots_.begin());
+  if (slot >= settings_.workers) return std::nullopt;
+  if (free == taken_slots_.end()) {
+    taken_slots_.push_back(false);
+    workers_.emplace_back();
+  }
+  taken_slots_[slot] = true;
+  const WorkerIdentity& identity = worker->identity();
+  worker->page().header.slot = slot;
+  if (holding_) worker->page().orders.wants_ready.store(1, std::memory_order_seq_cst);
+  workers_[slot] = std::move(worker);
+  view_.Add(slot, identity.weight);
+  ++joined_;
+  if (!identity.observer) return slot;
+  observers_.Add(slot);
+  if (identity.forked && !identity.one_at_a_time) observers_.Ring(slot, now_ns);
+  return slot;
+}
+
+std::unique_ptr<Worker> Dealer::Detach(Slot slot) {
+  const std::lock_guard lock(mutex_);
+  if (At(slot) == nullptr) return nullptr;
+  observers_.Remove(slot);
+  if (owed_ == slot) owed_.reset();
+  view_.Remove(slot);
+  ++left_;
+  workers_[slot]->SetDraining(true);
+  return std::move(workers_[slot]);
+}
+
+void Dealer::Release(Slot slot) {
+  const std::lock_guard lock(mutex_);
+  taken_slots_[slot] = false;
+}
+
+void Dealer::Report(Slot slot, const WorkerReport& report) {
+  const std::lock_guard lock(mutex_);
+  if (Worker* worker = At(slot)) worker->Report(report);
+}
+
+Dealer::Drained Dealer::SetDraining(Slot slot, bool draining) {
+  const std::lock_guard lock(mutex_);
+  Worker* worker = At(slot);
+  if (worker == nullptr) return {};
+  worker->SetDraining(draining);
+  if (draining) view_.Update(slot, view_.worker(slot).load, Standing::kUnavailable);
+  return {worker->channel(), worker->identity().id};
+}
+
+std::optional<Slot> Dealer::FindByPid(pid_t pid) const {
+  const std::lock_guard lock(mutex_);
+  for (const Slot slot : view_.members()) {
+    if (workers_[slot]->identity().pid == pid) return slot;
+  }
+  return std::nullopt;
+}
+
+std::vector<Slot> Dealer::TakeGone() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(gone_, {});
+}
+
+std::vector<std::shared_ptr<Channel>> Dealer::TakeUnansweredBells() {
+  const std::lock_guard lock(mutex_);
+  return observers_.TakeUnanswered();
+}
+
+bool Dealer::HasErrands() const {
+  const std::lock_guard lock(mutex_);
+  return !gone_.empty() || observers_.has_unanswered();
+}
+
+Dealer::Preparation Dealer::Prepare(uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  observers_.RingSilent(now_ns);
+  if (const uint64_t until = observers_.Await(now_ns)) return {Readiness::kAwait, until};
+  if (!owed_) owed_ = observers_.TakeOwed();
+  while (true) {
+    const Outcome outcome = DealKept(now_ns);
+    if (outcome == Outcome::kRefused) return {Readiness::kPause, 0};
+    if (outcome == Outcome::kDelivered && AnyAvailable()) break;
+    if (!FindAnyAfterAsking(now_ns)) return {Readiness::kHold, 0};
+  }
+  if (holding_) LeaveHold();
+  return {Readiness::kReady, 0};
+}
+
+void Dealer::NoteAnswers(uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  observers_.Await(now_ns);
+}
+
+Dealer::Outcome Dealer::DealKept(uint64_t now_ns) {
+  while (!kept_.empty()) {
+    const Outcome outcome = DealLocked(kept_.front(), now_ns);
+    if (outcome != Outcome::kDelivered) return outcome;
+    kept_.pop_front();
+  }
+  return Outcome::kDelivered;
+}
+
+// Asks every worker to poke when it becomes eligible, then looks again. No wake-up is lost: a
+// worker stores what makes it eligible and then reads wants_ready; here wants_ready is stored and
+// then the lines are read, both sequentially consistent.
+bool Dealer::FindAnyAfterAsking(uint64_t now_ns) {
+  if (!holding_) observers_.RingDeclined(now_ns);
+  holding_ = true;
+  for (const Slot slot : view_.members()) {
+    workers_[slot]->page().orders.wants_ready.store(1, std::memory_order_seq_cst);
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  RINGDEAL_FAILPOINT("hold-asked");
+  RefreshAll(now_ns);
+  return AnyAvailable();
+}
+
+void Dealer::LeaveHold() {
+  holding_ = false;
+  observers_.RetractDeclined();
+  for (const Slot slot : view_.members()) {
+    workers_[slot]->page().orders.wants_ready.store(0, std::memory_order_relaxed);
+  }
+}
+
+Dealer::Outcome Dealer::Deal(Connection connection, uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  const Outcome outcome = DealLocked(connection, now_ns);
+  if (outcome != Outcome::kDelivered) kept_.push_back(std::move(connection));
+  return outcome;
+}
+
+Dealer::Outcome Dealer::DealLocked(const Connection& connection, uint64_t now_ns) {
+  // Each failed send makes one worker unavailable, so this ends.
+  for (size_t attempt = 0; attempt <= view_.size(); ++attempt) {
+    const std::optional<Slot> slot = Choose(connection.cpu, now_ns);
+    if (!slot) return Outcome::kKept;
+    const Result<void> sent = Send(*slot, connection);
+    if (sent) return Outcome::kDelivered;
+    if (!GiveUpOn(*slot, sent.error().number, now_ns)) return Outcome::kRefused;
+  }
+  return Outcome::kKept;
+}
+
+Result<void> Dealer::Send(Slot slot, const Connection& connection) {
+  Worker& worker = *workers_[slot];
+  worker.CountHanded();
+  view_.Dealt(slot);
+  RINGDEAL_FAILPOINT("handed-not-sent");
+  const Result<void> sent = worker.channel()->Send(connection);
+  RINGDEAL_FAILPOINT("sent");
+  if (!sent) {
+    worker.CountRecalled();
+    return sent;
+  }
+  ++delivered_;
+  if (owed_ == slot) owed_.reset();
+  return sent;
+}
+
+// Returns false if the failure is not the worker's, so that another would fail as well.
+bool Dealer::GiveUpOn(Slot slot, int error_number, uint64_t now_ns) {
+  Worker& worker = *workers_[slot];
+  switch (error_number) {
+    case ETOOMANYREFS:
+    case ENOMEM:
+    case EMFILE:
+      ++refused_;
+      Refresh(slot, now_ns);
+      return false;
+    case EAGAIN:
+    case ENOBUFS:
+    case EMSGSIZE:  // how macOS says that a channel is full
+      ++found_full_;
+      worker.MarkFull();
+      break;
+    default:  // the worker shut its end down
+      ++found_gone_;
+      worker.MarkGone();
+      gone_.push_back(slot);
+      break;
+  }
+  if (owed_ == slot) owed_.reset();
+  Refresh(slot, now_ns);
+  return true;
+}
+
+std::optional<Slot> Dealer::Choose(ReceivingCpu cpu, uint64_t now_ns) {
+  for (size_t i = 0; i < std::min(kLinesPerPick, view_.size()); ++i) {
+    Refresh(*view_.NextToRead(), now_ns);
+  }
+  if (const auto slot = ChooseOwed(now_ns)) return slot;
+  if (const auto slot = ChooseEligible(cpu, now_ns)) return slot;
+  return ChooseBusy(now_ns);
+}
+
+std::optional<Slot> Dealer::ChooseOwed(uint64_t now_ns) {
+  if (!owed_) return std::nullopt;
+  Refresh(*owed_, now_ns);
+  if (view_.worker(*owed_).standing == Standing::kEligible) return owed_;
+  owed_.reset();
+  return std::nullopt;
+}
+
+// The view proposes, a fresh look at the proposed one's line decides.
+std::optional<Slot> Dealer::ChooseEligible(ReceivingCpu cpu, uint64_t now_ns) {
+  std::optional<Slot> slot = view_.Pick(cpu);
+  for (int look = 0; slot && look < kMostLooks; ++look) {
+    const Rank believed = view_.RankOf(*slot);
+    Refresh(*slot, now_ns);
+    const bool eligible = view_.worker(*slot).standing == Standing::kEligible;
+    if (eligible && view_.RankOf(*slot) <= believed) return slot;
+    slot = view_.Pick(cpu);
+  }
+  return slot;
+}
+
+std::optional<Slot> Dealer::ChooseBusy(uint64_t now_ns) {
+  while (const auto slot = view_.FirstBusy()) {
+    Refresh(*slot, now_ns);
+    if (view_.worker(*slot).standing != Standing::kUnavailable) return slot;
+  }
+  return std::nullopt;
+}
+
+StandingRules Dealer::RulesAt(uint64_t now_ns) const {
+  return {now_ns, settings_.busy_after_ns, settings_.channel_depth};
+}
+
+void Dealer::Refresh(Slot slot, uint64_t now_ns) {
+  const Reading reading = workers_[slot]->Read(RulesAt(now_ns));
+  if (!reading.honest) ++clamped_;
+  view_.Update(slot, reading.load, reading.standing);
+}
+
+void Dealer::RefreshAll(uint64_t now_ns) {
+  for (const Slot slot : view_.members()) Refresh(slot, now_ns);
+}
+
+void Dealer::Keep(Connection connection) {
+  const std::lock_guard lock(mutex_);
+  ++redealt_;
+  kept_.push_back(std::move(connection));
+}
+
+void Dealer::CountRecalled(Slot slot, uint64_t worker_id) {
+  const std::lock_guard lock(mutex_);
+  Worker* worker = At(slot);
+  if (worker != nullptr && worker->identity().id == worker_id) worker->CountRecalled();
+}
+
+size_t Dealer::kept() const {
+  const std::lock_guard lock(mutex_);
+  return kept_.size();
+}
+
+void Dealer::Show(ListenerSnapshot* snapshot, uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  RefreshAll(now_ns);
+  snapshot->policy = settings_.policy->name;
+  snapshot->kept = kept_.size();
+  snapshot->redealt = redealt_;
+  snapshot->workers_joined = joined_;
+  snapshot->workers_left = left_;
+  snapshot->counters_clamped = clamped_;
+  snapshot->handoffs = {{"delivered", delivered_},
+                        {"full", found_full_},
+                        {"gone", found_gone_},
+                        {"refused", refused_}};
+  for (Slot slot = 0; slot < workers_.size(); ++slot) {
+    if (workers_[slot] == nullptr) continue;
+    snapshot->workers.push_back(workers_[slot]->Show(slot, now_ns));
+  }
+}
+
+}  // namespace ringdeal

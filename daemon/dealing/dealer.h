@@ -1,0 +1,130 @@
+// Deals the connections of one listener to its workers. The critical section of the design: pick,
+// raising `handed` and the send are one step under the lock, so that after Detach no send to that
+// worker is under way or will ever be. Thread-safe: the acceptor deals, the control thread adds and
+// detaches, a recall thread gives back what it found.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "daemon/dealing/connection.h"
+#include "daemon/dealing/observers.h"
+#include "daemon/dealing/view.h"
+#include "daemon/observing/snapshot.h"
+#include "daemon/workers/worker.h"
+
+namespace ringdeal {
+
+struct DealerSettings {
+  const Policy* policy = nullptr;
+  uint64_t busy_after_ns = 0;
+  uint64_t channel_depth = 0;
+  size_t workers = 0;  // the most that there may be
+};
+
+class Dealer {
+ public:
+  explicit Dealer(const DealerSettings& settings);
+
+  // --- control thread
+
+  // Nothing if the table is full. An observer that forked is rung at once, so that a prefork
+  // server's workers are promoted before the first client.
+  std::optional<Slot> Add(std::unique_ptr<Worker> worker, uint64_t now_ns);
+  // Takes the worker out. Nothing is sent to it any more; its slot stays taken until Release, so
+  // that its channel can be emptied first.
+  std::unique_ptr<Worker> Detach(Slot slot);
+  void Release(Slot slot);
+  void Report(Slot slot, const WorkerReport& report);
+  struct Drained {
+    std::shared_ptr<Channel> channel;  // to be emptied when draining begins; null: no such worker
+    uint64_t worker_id = 0;
+  };
+  Drained SetDraining(Slot slot, bool draining);
+  std::optional<Slot> FindByPid(pid_t pid) const;
+  // The slots whose channel was found closed by a send since the last call.
+  std::vector<Slot> TakeGone();
+  // The channels of observers that did not answer their bell, which must be taken out again.
+  std::vector<std::shared_ptr<Channel>> TakeUnansweredBells();
+  void Show(ListenerSnapshot* snapshot, uint64_t now_ns);
+
+  // --- acceptor thread
+
+  enum class Readiness : uint8_t {
+    kReady,  // somebody may be given a connection
+    kAwait,  // an observer was rung: look again when it answers, or at `until_ns`
+    kHold,   // nobody may be given anything: every worker will poke when that changes
+    kPause,  // the kernel refuses to pass a descriptor: look again after a while
+  };
+  struct Preparation {
+    Readiness readiness = Readiness::kReady;
+    uint64_t until_ns = 0;
+  };
+  // To be asked before each accept, while a connection waits. Deals what is kept first.
+  Preparation Prepare(uint64_t now_ns);
+  // Notes what observers answered to their bell, also while no connection waits.
+  void NoteAnswers(uint64_t now_ns);
+
+  enum class Outcome : uint8_t {
+    kDelivered,
+    kKept,     // nobody could be given it: it is in the dealer's hand, do not accept more
+    kRefused,  // kept as well: the kernel has no room for descriptors in flight
+  };
+  // Takes the connection over, whatever comes of it.
+  Outcome Deal(Connection connection, uint64_t now_ns);
+
+  // True if there is something for TakeGone or TakeUnansweredBells.
+  bool HasErrands() const;
+
+  // --- any thread
+
+  // Takes over a connection that was found in a channel, to be dealt at the next Prepare.
+  void Keep(Connection connection);
+  // Counts a connection taken back from a worker that is still there.
+  void CountRecalled(Slot slot, uint64_t worker_id);
+  size_t kept() const;
+
+ private:
+  Worker* At(Slot slot) const { return slot < workers_.size() ? workers_[slot].get() : nullptr; }
+  StandingRules RulesAt(uint64_t now_ns) const;
+  void Refresh(Slot slot, uint64_t now_ns);
+  void RefreshAll(uint64_t now_ns);
+  bool AnyAvailable() const { return view_.FirstEligible() || view_.FirstBusy(); }
+  std::optional<Slot> Choose(ReceivingCpu cpu, uint64_t now_ns);
+  std::optional<Slot> ChooseOwed(uint64_t now_ns);
+  std::optional<Slot> ChooseEligible(ReceivingCpu cpu, uint64_t now_ns);
+  std::optional<Slot> ChooseBusy(uint64_t now_ns);
+  Outcome DealLocked(const Connection& connection, uint64_t now_ns);
+  Result<void> Send(Slot slot, const Connection& connection);
+  bool GiveUpOn(Slot slot, int error_number, uint64_t now_ns);
+  Outcome DealKept(uint64_t now_ns);
+  bool FindAnyAfterAsking(uint64_t now_ns);
+  void LeaveHold();
+
+  const DealerSettings settings_;
+  mutable std::mutex mutex_;
+  // All below is guarded by mutex_.
+  View view_;
+  std::vector<std::unique_ptr<Worker>> workers_;  // by slot; empty between Detach and Release too
+  std::vector<bool> taken_slots_;
+  Observers observers_;
+  std::optional<Slot> owed_;  // the next connection is for this one
+  std::vector<Slot> gone_;
+  std::deque<Connection> kept_;
+  bool holding_ = false;
+  // Only grow.
+  uint64_t clamped_ = 0;
+  uint64_t joined_ = 0;
+  uint64_t left_ = 0;
+  uint64_t redealt_ = 0;
+  uint64_t delivered_ = 0;
+  uint64_t found_full_ = 0;
+  uint64_t found_gone_ = 0;
+  uint64_t refused_ = 0;
+};
+
+}  // namespace ringdeal

@@ -1,0 +1,40 @@
+// Slots ordered by rank: the smallest in one look, a change in logarithmic time, no allocation once
+// the greatest slot was seen. Pure; one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "daemon/dealing/worker_view.h"
+
+namespace ringdeal {
+
+class RankHeap {
+ public:
+  bool empty() const { return heap_.empty(); }
+  size_t size() const { return heap_.size(); }
+  std::optional<Slot> First() const;
+  bool Contains(Slot slot) const { return slot < places_.size() && places_[slot] != kNowhere; }
+
+  // Adds the slot, or moves it to its new place.
+  void Put(Slot slot, Rank rank);
+  // Nothing happens if it is not there.
+  void Remove(Slot slot);
+
+ private:
+  struct Entry {
+    Rank rank;
+    Slot slot;
+  };
+  static constexpr size_t kNowhere = static_cast<size_t>(-1);
+
+  void Place(size_t index, Entry entry);
+  void Up(size_t index);
+  void Down(size_t index);
+
+  std::vector<Entry> heap_;     // a binary heap
+  std::vector<size_t> places_;  // by slot: its index in heap_, or kNowhere
+};
+
+}  // namespace ringdeal

@@ -1,0 +1,39 @@
+// What ringdeald believes of one worker: the plain values that policies choose by. Guarded by the
+// dealer's lock.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace ringdeal {
+
+using Slot = uint32_t;
+
+// May the worker be given a connection now?
+enum class Standing : uint8_t {
+  kEligible,     // yes
+  kBusy,         // only if nobody is eligible: in one pass for longer than busy_after
+  kUnavailable,  // no: observer, paused, draining, left, full, or no thread of it waits in accept
+};
+
+struct WorkerView {
+  Slot slot = 0;
+  uint32_t weight = 1;
+  uint64_t load = 0;        // active + pending + queued
+  uint64_t turn = 0;        // grows with each connection dealt, by less the greater the weight
+  uint64_t last_dealt = 0;  // number of the deal that it last had: ties go to the smallest
+  Standing standing = Standing::kUnavailable;
+};
+
+// Workers are ordered by rank, smallest first.
+struct Rank {
+  uint64_t first = 0;
+  uint64_t second = 0;
+
+  friend auto operator<=>(const Rank&, const Rank&) = default;
+};
+
+// Fixed-point one, so that dividing by weights keeps the order of small loads.
+inline constexpr uint64_t kRankUnit = uint64_t{1} << 20;
+
+}  // namespace ringdeal

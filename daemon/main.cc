@@ -1,0 +1,59 @@
+// ringdeald: owns listeners, accepts, and hands each connection to the worker that should have it.
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/dealing/policy.h"
+#include "daemon/operating/config_parser.h"
+#include "daemon/operating/daemon.h"
+#include "daemon/operating/exit_codes.h"
+#include "daemon/operating/inherited_sockets.h"
+#include "daemon/operating/log.h"
+#include "daemon/operating/options.h"
+#include "daemon/operating/process_limits.h"
+
+namespace {
+
+using namespace ringdeal;
+
+int Fail(int code, const std::string& text) {
+  std::fprintf(stderr, "ringdeald: %s\n", text.c_str());
+  return code;
+}
+
+std::vector<std::string_view> PolicyNames() {
+  std::vector<std::string_view> names;
+  for (const Policy& policy : Policies()) names.push_back(policy.name);
+  return names;
+}
+
+std::vector<std::string> ListenerNames(const Config& config) {
+  std::vector<std::string> names;
+  for (const ListenerConfig& listener : config.listeners) names.push_back(listener.name);
+  return names;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto options = ParseOptions(argc, argv);
+  if (!options) {
+    std::fputs(options.error().text.c_str(), options.error().code == kExitOk ? stdout : stderr);
+    return options.error().code;
+  }
+  const auto missing = options->config_named ? MissingFile::kIsError : MissingFile::kMeansDefaults;
+  const auto config = LoadConfig(options->config_path, missing, PolicyNames());
+  if (!config) return Fail(kExitBadConfig, config.error().text);
+  if (options->check) {
+    std::fputs(DescribeConfig(*config).c_str(), stdout);
+    return kExitOk;
+  }
+  StartLog(config->log);
+  RaiseDescriptorLimit();
+  Daemon daemon(*config);
+  const auto started = daemon.Start(TakeInheritedSockets(ListenerNames(*config)));
+  if (!started) return Fail(kExitSystem, started.error());
+  daemon.Run();
+  return kExitOk;
+}

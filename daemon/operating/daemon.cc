@@ -1,0 +1,200 @@
+#include "daemon/operating/daemon.h"
+
+#include <grp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "daemon/accepting/listening_socket.h"
+#include "daemon/observing/status_document.h"
+#include "daemon/operating/log.h"
+#include "daemon/operating/monotonic_clock.h"
+#include "daemon/operating/service_manager.h"
+#include "protocol/control_messages.h"
+
+namespace ringdeal {
+namespace {
+
+constexpr std::chrono::milliseconds kStopTick(10);
+
+Self WhoWeAre() {
+  Self self;
+  self.uid = geteuid();
+  if (const group* found = getgrnam("ringdeal")) self.adopting_group = found->gr_gid;
+  return self;
+}
+
+Config WithDefaultPath(Config config) {
+  char path[kMaxAddressText];
+  if (config.control.path.empty() && DefaultControlPath(path, sizeof(path))) {
+    config.control.path = path;
+  }
+  return config;
+}
+
+}  // namespace
+
+Daemon::Daemon(Config config)
+    : config_(WithDefaultPath(std::move(config))),
+      recall_(std::make_unique<RecallThread>()),
+      listeners_(std::make_unique<ListenerTable>(config_.acceptors, MakeIntakeCallbacks())),
+      watchdog_(std::make_unique<AcceptorWatchdog>(&loop_, &listeners_->acceptors())),
+      registrar_(std::make_unique<Registrar>(&loop_, config_, WhoWeAre(), listeners_.get(),
+                                             recall_.get(),
+                                             [this] { return RenderStatus(TakeSnapshot()); })),
+      control_(std::make_unique<ControlServer>(&loop_, config_.limits, MakeControlCallbacks())),
+      stop_timer_(loop_.MakeTimer([this] { EndIfDealt(); })),
+      started_ns_(MonotonicNs()) {
+  registrar_->SetServer(control_.get());
+}
+
+// The acceptors end before what they call, and nobody is told anything any more: channels and
+// control connections close, and workers go direct.
+Daemon::~Daemon() {
+  http_.reset();
+  control_.reset();
+  recall_.reset();
+  listeners_.reset();
+}
+
+IntakeCallbacks Daemon::MakeIntakeCallbacks() {
+  return {
+      .watch_gate = [this] { loop_.Post([this] { watchdog_->Start(); }); },
+      .errands =
+          [this](const std::shared_ptr<Listener>& listener) {
+            loop_.Post([this, listener] { registrar_->RunErrands(listener); });
+          },
+      .failed =
+          [this](const std::shared_ptr<Listener>& listener, int error_number) {
+            loop_.Post([listener, error_number] {
+              Log(LogLevel::kError, "listener_failed",
+                  {{"listener", listener->name()}, {"reason", std::strerror(error_number)}});
+            });
+          },
+  };
+}
+
+ControlServer::Callbacks Daemon::MakeControlCallbacks() {
+  return {
+      .line =
+          [this](ControlConnection* from, ControlServer::DoorId door, std::string_view line,
+                 std::vector<UniqueFd> descriptors) {
+            registrar_->TakeLine(from, door, line, std::move(descriptors));
+          },
+      .ended = [this](ControlConnection* from) { registrar_->TakeEnd(from); },
+      .door_closed = [this](ControlServer::DoorId door) { registrar_->TakeDoorClosed(door); },
+      .refused = [this](const char* code) { registrar_->CountRefusal(code); },
+  };
+}
+
+Result<void, std::string> Daemon::Start(std::vector<InheritedSocket> inherited) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);
+  for (const int number : {SIGTERM, SIGINT}) {
+    signals_.push_back(loop_.WatchSignal(number, [this] { Stop(); }));
+  }
+  if (const auto opened = OpenListeners(std::move(inherited)); !opened) return opened.error();
+  if (config_.control.path.empty()) {
+    return std::string("control.path: set it, or XDG_RUNTIME_DIR, for a user who is not root");
+  }
+  if (const auto listening = control_->Listen(config_.control); !listening) {
+    return listening.error();
+  }
+  if (!config_.http_bind.empty()) {
+    auto http = HttpServer::Listen(loop_, config_.http_bind, [this] { return TakeSnapshot(); });
+    if (!http) return http.error();
+    http_ = std::move(*http);
+    Log(LogLevel::kInfo, "http", {{"address", http_->address()}});
+  }
+  Log(LogLevel::kInfo, "started",
+      {{"version", RINGDEAL_VERSION}, {"control", config_.control.path}, {"pid", getpid()}});
+  NotifyServiceManager("READY=1\nSTATUS=dealing connections");
+  return {};
+}
+
+Result<void, std::string> Daemon::OpenListeners(std::vector<InheritedSocket> inherited) {
+  for (const ListenerConfig& config : config_.listeners) {
+    const auto match =
+        std::find_if(inherited.begin(), inherited.end(), [&config](const InheritedSocket& socket) {
+          return socket.name == config.name && socket.descriptor.valid();
+        });
+    UniqueFd given;
+    if (match != inherited.end()) given = std::move(match->descriptor);
+    const auto opened = OpenListener(config, std::move(given));
+    if (!opened) return opened;
+  }
+  // What the service manager gave and the configuration does not name is dealt with the defaults.
+  for (InheritedSocket& socket : inherited) {
+    if (!socket.descriptor) continue;
+    ListenerConfig config = config_.adopted;
+    config.name = listeners_->UnusedName(socket.name);
+    config.bind = LocalAddressText(socket.descriptor.get());
+    const auto opened = OpenListener(config, std::move(socket.descriptor));
+    if (!opened) return opened;
+  }
+  return {};
+}
+
+Result<void, std::string> Daemon::OpenListener(const ListenerConfig& config, UniqueFd inherited) {
+  Result<UniqueFd, ListenError> socket =
+      inherited ? AdoptInheritedSocket(inherited.Release(), config) : OpenListeningSocket(config);
+  if (!socket) return socket.error().text;
+  auto listener = std::make_shared<Listener>(config, /*owned=*/true, geteuid(), config_.limits);
+  const Result<void> added = listener->AddSocket(std::move(*socket), 0);
+  if (!added) {
+    return "listener " + config.name + ": " + added.error().step + ": " +
+           std::strerror(added.error().number);
+  }
+  listeners_->Add(listener);
+  Log(LogLevel::kInfo, "listening",
+      {{"listener", config.name}, {"address", listener->address()}, {"policy", config.policy}});
+  return {};
+}
+
+void Daemon::Run() { loop_.Run(); }
+
+Snapshot Daemon::TakeSnapshot() {
+  const uint64_t now_ns = MonotonicNs();
+  Snapshot snapshot;
+  snapshot.version = RINGDEAL_VERSION;
+  snapshot.pid = getpid();
+  snapshot.uptime_seconds = static_cast<double>(now_ns - started_ns_) * 1e-9;
+  snapshot.control_connections = control_->connections();
+  snapshot.control_refusals = registrar_->refusals();
+  snapshot.recall_threads_abandoned = registrar_->recall_threads_abandoned();
+  snapshot.acceptor_unblocked = watchdog_->unblocked();
+  for (const auto& listener : listeners_->all()) {
+    listener->Show(&snapshot.listeners.emplace_back(), now_ns);
+  }
+  return snapshot;
+}
+
+// The first signal: accept no more, deal what is in our hand, end. The second: end.
+void Daemon::Stop() {
+  if (stop_deadline_ns_ != 0) return loop_.Stop();
+  stop_deadline_ns_ = MonotonicNs() + static_cast<uint64_t>(config_.drain_timeout.count());
+  Log(LogLevel::kInfo, "stopping");
+  NotifyServiceManager("STOPPING=1");
+  registrar_->Stop();
+  const auto waiting = std::make_shared<size_t>(listeners_->acceptors().size());
+  for (const auto& acceptor : listeners_->acceptors()) {
+    acceptor->StopAccepting([this, waiting] {
+      loop_.Post([this, waiting] {
+        if (--*waiting == 0) EndIfDealt();
+      });
+    });
+  }
+}
+
+void Daemon::EndIfDealt() {
+  const auto dealt = [](const auto& listener) { return listener->dealer().kept() == 0; };
+  const auto& all = listeners_->all();
+  const bool done = !recall_->busy() && std::all_of(all.begin(), all.end(), dealt);
+  if (done || MonotonicNs() >= stop_deadline_ns_) return loop_.Stop();
+  stop_timer_->Arm(kStopTick);
+}
+
+}  // namespace ringdeal

@@ -1,0 +1,55 @@
+// Everything of ringdeald, put together. Control thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/accepting/acceptor_watchdog.h"
+#include "daemon/accepting/listener_table.h"
+#include "daemon/dealing/recall_thread.h"
+#include "daemon/observing/http_server.h"
+#include "daemon/observing/snapshot.h"
+#include "daemon/operating/config.h"
+#include "daemon/operating/event_loop.h"
+#include "daemon/operating/inherited_sockets.h"
+#include "daemon/workers/control_server.h"
+#include "daemon/workers/registrar.h"
+#include "protocol/result.h"
+
+namespace ringdeal {
+
+class Daemon {
+ public:
+  explicit Daemon(Config config);
+  ~Daemon();
+
+  // Opens what the configuration names. The error is one line for the operator.
+  Result<void, std::string> Start(std::vector<InheritedSocket> inherited);
+  // Serves until a signal ends it.
+  void Run();
+
+ private:
+  IntakeCallbacks MakeIntakeCallbacks();
+  ControlServer::Callbacks MakeControlCallbacks();
+  Result<void, std::string> OpenListeners(std::vector<InheritedSocket> inherited);
+  Result<void, std::string> OpenListener(const ListenerConfig& config, UniqueFd inherited);
+  Snapshot TakeSnapshot();
+  void Stop();
+  void EndIfDealt();
+
+  const Config config_;
+  EventLoop loop_;
+  std::unique_ptr<RecallThread> recall_;
+  std::unique_ptr<ListenerTable> listeners_;
+  std::unique_ptr<AcceptorWatchdog> watchdog_;
+  std::unique_ptr<Registrar> registrar_;
+  std::unique_ptr<ControlServer> control_;
+  std::unique_ptr<HttpServer> http_;
+  std::vector<std::unique_ptr<EventLoop::Watch>> signals_;
+  std::unique_ptr<EventLoop::Watch> stop_timer_;
+  uint64_t started_ns_ = 0;
+  uint64_t stop_deadline_ns_ = 0;  // 0 while serving
+};
+
+}  // namespace ringdeal

@@ -1,0 +1,21 @@
+// Listening sockets that the service manager opened. At start, on the control thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "protocol/unique_fd.h"
+
+namespace ringdeal {
+
+struct InheritedSocket {
+  std::string name;  // as the service manager calls it
+  UniqueFd descriptor;
+};
+
+// Takes them over, once: a second call and any child see none. `names`: of the configured
+// listeners, for a service manager that has to be asked by name.
+std::vector<InheritedSocket> TakeInheritedSockets(std::span<const std::string> names);
+
+}  // namespace ringdeal

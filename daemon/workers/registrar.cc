@@ -1,0 +1,392 @@
+#include "daemon/workers/registrar.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "daemon/accepting/listening_socket.h"
+#include "daemon/operating/log.h"
+#include "daemon/operating/monotonic_clock.h"
+#include "daemon/workers/document_memory.h"
+#include "protocol/control_messages.h"
+#include "protocol/peer_credentials.h"
+
+namespace ringdeal {
+namespace {
+
+// A receive of the recall thread that lasts longer is abandoned (rule 4 of the design).
+constexpr std::chrono::milliseconds kRecallPatience(100);
+
+RequestError FailedStep(const SystemError& error) {
+  const bool descriptors = error.number == EMFILE || error.number == ENFILE;
+  return {descriptors ? code::kNoDescriptors : code::kBadRequest,
+          std::string(error.step) + ": " + std::strerror(error.number)};
+}
+
+Result<MappedPage> FillPage(int memory, uint64_t worker_id, const Listener::Socket& socket) {
+  Result<MappedPage> page = MapNewPage(memory);
+  if (!page) return page;
+  Page::Header& header = (*page)->header;
+  header.magic = kPageMagic;
+  header.version = kPageVersion;
+  header.size = kPageBytes;
+  header.listener_cookie = socket.identity.cookie;
+  header.worker_id = worker_id;
+  header.listener_flags = static_cast<uint32_t>(socket.flags);
+  return page;
+}
+
+}  // namespace
+
+Registrar::Registrar(EventLoop* loop, const Config& config, const Self& self,
+                     ListenerTable* listeners, RecallThread* recall,
+                     std::function<std::string()> status)
+    : loop_(loop),
+      config_(config),
+      self_(self),
+      listeners_(listeners),
+      recall_(recall),
+      status_(std::move(status)),
+      recall_timer_(loop->MakeTimer([this] { LookAtRecall(); })) {}
+
+Registrar::Handler Registrar::HandlerOf(const std::string& op) {
+  static const std::map<std::string, Handler> handlers = {
+      {op::kBind, &Registrar::Bind},   {op::kRegister, &Registrar::Register},
+      {op::kReady, &Registrar::Ready}, {op::kReport, &Registrar::Report},
+      {op::kLeave, &Registrar::Leave}, {op::kStatus, &Registrar::Status},
+      {op::kDrain, &Registrar::Drain}, {op::kUndrain, &Registrar::Undrain},
+  };
+  const auto found = handlers.find(op);
+  return found == handlers.end() ? nullptr : found->second;
+}
+
+void Registrar::TakeLine(ControlConnection* from, ControlServer::DoorId door, std::string_view line,
+                         std::vector<UniqueFd> descriptors) {
+  Caller caller{from, door, std::move(descriptors)};
+  const auto refuse = [this, from](const RequestError& error) {
+    CountRefusal(error.code);
+    Log(LogLevel::kWarn, "request_refused",
+        {{"code", error.code},
+         {"reason", error.text},
+         {"pid", from->peer().pid},
+         {"uid", from->peer().uid}});
+    from->Answer(ErrorLine(error), {});
+  };
+  const Result<Request, RequestError> request = ParseRequest(line);
+  if (!request) return refuse(request.error());
+  const Handler handler = HandlerOf(request->op);
+  if (handler == nullptr) return refuse({code::kUnknownOp, "unknown op \"" + request->op + "\""});
+  if (!caller.descriptors.empty() && handler != &Registrar::Register) {
+    return refuse({code::kBadDescriptors, "this op takes no descriptors"});
+  }
+  const Result<void, RequestError> done = (this->*handler)(*request, &caller);
+  if (!done) refuse(done.error());
+}
+
+void Registrar::TakeEnd(ControlConnection* from) { EndMembership(from); }
+
+void Registrar::TakeDoorClosed(ControlServer::DoorId door) {
+  const auto found = doors_.find(door);
+  if (found == doors_.end()) return;
+  const std::set<std::shared_ptr<Listener>> listeners = std::move(found->second);
+  doors_.erase(found);
+  for (const auto& listener : listeners) LetGoIfUnused(listener);
+}
+
+// The shim looks at the number of descriptors only. None: it binds as it would without ringdeald,
+// which the kernel refuses if the address is owned.
+Result<void, RequestError> Registrar::Bind(const Request& request, Caller* caller) {
+  if (!request.address) return RequestError{code::kBadRequest, "\"address\" is missing"};
+  if (stopping_) return RequestError{code::kStopping, "ringdeald is stopping"};
+  const Peer& peer = caller->connection->peer();
+  const std::shared_ptr<Listener> owned = listeners_->FindOwned(*request.address);
+  const bool may = owned != nullptr ? MayTake(peer, self_, owned->config().allow)
+                                    : MayAdopt(peer, self_, config_.adopt);
+  if (!may) {
+    CountRefusal(code::kNotAllowed);
+    caller->connection->Answer(OkLine(), {});
+    return {};
+  }
+  const Result<UniqueFd> door = server_->OpenDoor(peer);
+  if (!door) return FailedStep(door.error());
+  std::vector<int> descriptors;
+  if (owned != nullptr) descriptors.push_back(owned->sockets().front().descriptor.get());
+  descriptors.push_back(door->get());
+  caller->connection->Answer(OkLine(), descriptors);
+  return {};
+}
+
+Result<void, RequestError> Registrar::Register(const Request& request, Caller* caller) {
+  if (stopping_) return RequestError{code::kStopping, "ringdeald is stopping"};
+  if (members_.contains(caller->connection)) {
+    return RequestError{code::kAlreadyRegistered,
+                        "one control connection is one worker; open another for another listener"};
+  }
+  const size_t expected = (request.passes_listener ? 1 : 0) + (request.passes_pidfd ? 1 : 0);
+  if (caller->descriptors.size() != expected) {
+    return RequestError{code::kBadDescriptors,
+                        "expected " + std::to_string(expected) + " descriptors with the request, " +
+                            std::to_string(caller->descriptors.size()) + " came"};
+  }
+  if (!server_->HasDescriptors()) {
+    return RequestError{code::kNoDescriptors,
+                        "ringdeald is at its descriptor limit; raise LimitNOFILE of its service"};
+  }
+  SocketIdentity held;
+  if (request.passes_listener) {
+    const int socket = caller->descriptors[0].get();
+    const Result<SocketIdentity> identity = IdentityOf(socket);
+    if (!identity || !IsListening(socket)) {
+      return RequestError{code::kBadDescriptors, "the descriptor passed is no listening socket"};
+    }
+    held = *identity;
+  }
+  const Result<std::shared_ptr<Listener>, RequestError> listener = FindListener(request, caller);
+  if (!listener) return listener.error();
+  const Listener::Socket* socket = (*listener)->Find(held);
+  if (socket == nullptr) socket = &(*listener)->sockets().front();
+  return Join(request, *listener, *socket, caller);
+}
+
+// Possession of the listener is the permission to register; without it, the listener's `allow`.
+Result<std::shared_ptr<Listener>, RequestError> Registrar::FindListener(const Request& request,
+                                                                        Caller* caller) {
+  if (request.passes_listener) {
+    const Result<SocketIdentity> identity = IdentityOf(caller->descriptors[0].get());
+    if (identity) {
+      if (auto listener = listeners_->FindByIdentity(*identity)) return listener;
+    }
+    return Adopt(std::move(caller->descriptors[0]), caller);
+  }
+  std::shared_ptr<Listener> listener;
+  if (request.listener) listener = listeners_->FindByName(*request.listener);
+  if (listener == nullptr && request.address) listener = listeners_->FindOwned(*request.address);
+  if (listener == nullptr) {
+    return RequestError{code::kUnknownListener,
+                        "no listener " + request.listener.value_or(request.address.value_or("")) +
+                            "; `ringdeal status` lists them"};
+  }
+  if (!MayTake(caller->connection->peer(), self_, listener->config().allow)) {
+    return RequestError{code::kNotAllowed, "this user may not take connections of listener " +
+                                               listener->name() + "; see its `allow`"};
+  }
+  return listener;
+}
+
+Result<std::shared_ptr<Listener>, RequestError> Registrar::Adopt(UniqueFd socket, Caller* caller) {
+  const Peer& opener = caller->connection->opener();
+  if (!MayAdopt(opener, self_, config_.adopt)) {
+    return RequestError{code::kNotAllowed,
+                        "listeners of this user are not adopted; see `adopt` in the configuration"};
+  }
+  const Result<int> flags = MakeNonBlocking(socket.get());
+  if (!flags) return FailedStep(flags.error());
+  const Result<SocketIdentity> identity = IdentityOf(socket.get());
+  if (!identity) return FailedStep(identity.error());
+  const std::string address = LocalAddressText(socket.get());
+  const int descriptor = socket.get();
+  auto listener = listeners_->FindAdopted(address, identity->network, opener.uid);
+  const bool sibling = listener != nullptr;
+  if (!sibling) {
+    ListenerConfig config = config_.adopted;
+    config.name = listeners_->UnusedName(address);
+    config.bind = address;
+    listener = std::make_shared<Listener>(config, /*owned=*/false, opener.uid, config_.limits);
+  }
+  const Result<void> added = listener->AddSocket(std::move(socket), *flags);
+  if (!added) return FailedStep(added.error());
+  if (sibling) {
+    listeners_->Watch(listener, descriptor);
+  } else {
+    listeners_->Add(listener);
+    Log(LogLevel::kInfo, "adopted",
+        {{"listener", listener->name()},
+         {"pid", caller->connection->peer().pid},
+         {"uid", opener.uid}});
+  }
+  return listener;
+}
+
+Result<void, RequestError> Registrar::Join(const Request& request,
+                                           std::shared_ptr<Listener> listener,
+                                           const Listener::Socket& socket, Caller* caller) {
+  ControlConnection* connection = caller->connection;
+  const Result<UniqueFd> memory = CreatePageMemory();
+  if (!memory) return FailedStep(memory.error());
+  Result<MappedPage> page = FillPage(memory->get(), ++last_worker_id_, socket);
+  if (!page) return FailedStep(page.error());
+  Result<Channel> channel = Channel::Create();
+  if (!channel) return FailedStep(channel.error());
+  Result<UniqueFd> process = PeerProcessDescriptor(connection->socket());
+  if (!process && request.passes_pidfd && connection->peer().pid != 0) {
+    process = std::move(caller->descriptors.back());
+  }
+
+  WorkerIdentity identity{.id = last_worker_id_,
+                          .pid = connection->peer().pid,
+                          .uid = connection->peer().uid,
+                          .weight = request.weight,
+                          .cpus = request.cpus,
+                          .observer = request.observer,
+                          .forked = request.forked,
+                          .one_at_a_time = request.one_at_a_time};
+  std::vector<int> answer = {channel->worker_end(), memory->get()};
+  if (listener->config().share_listener) answer.push_back(socket.descriptor.get());
+  const std::optional<Slot> slot = listener->dealer().Add(
+      std::make_unique<Worker>(std::move(identity), std::move(*page), std::move(*channel)),
+      MonotonicNs());
+  if (!slot) {
+    return RequestError{code::kTooManyWorkers, "listener " + listener->name() +
+                                                   " has as many workers as limits.workers allows"};
+  }
+  members_[connection] = {listener, *slot, last_worker_id_};
+  if (!listener->owned() && caller->door != 0) doors_[caller->door].insert(listener);
+  connection->BecomeMember();
+  if (process) connection->WatchProcess(std::move(*process));
+  Log(LogLevel::kInfo, "joined",
+      {{"listener", listener->name()}, {"slot", *slot}, {"pid", connection->peer().pid}});
+  connection->Answer(RegisteredLine(*slot, listener->name()), answer);
+  listeners_->Wake(listener);
+  return {};
+}
+
+Result<void, RequestError> Registrar::Ready(const Request&, Caller* caller) {
+  const auto member = members_.find(caller->connection);
+  if (member != members_.end()) listeners_->Wake(member->second.listener);
+  return {};
+}
+
+Result<void, RequestError> Registrar::Report(const Request& request, Caller* caller) {
+  const auto member = members_.find(caller->connection);
+  if (member == members_.end()) {
+    return RequestError{code::kNotRegistered, "report after register, on the same connection"};
+  }
+  member->second.listener->dealer().Report(member->second.slot, request.report);
+  listeners_->Wake(member->second.listener);
+  return {};
+}
+
+Result<void, RequestError> Registrar::Leave(const Request&, Caller* caller) {
+  if (!members_.contains(caller->connection)) {
+    return RequestError{code::kNotRegistered, "this connection has not registered"};
+  }
+  EndMembership(caller->connection);
+  caller->connection->Answer(OkLine(), {});
+  return {};
+}
+
+Result<void, RequestError> Registrar::Status(const Request&, Caller* caller) {
+  const std::string document = status_();
+  const Result<UniqueFd> memory = MakeDocumentMemory(document);
+  if (!memory) return FailedStep(memory.error());
+  const int descriptor = memory->get();
+  caller->connection->Answer(BytesLine(document.size()), {&descriptor, 1});
+  return {};
+}
+
+Result<void, RequestError> Registrar::Drain(const Request& request, Caller* caller) {
+  return SetDraining(request, caller, true);
+}
+
+Result<void, RequestError> Registrar::Undrain(const Request& request, Caller* caller) {
+  return SetDraining(request, caller, false);
+}
+
+Result<void, RequestError> Registrar::SetDraining(const Request& request, Caller* caller,
+                                                  bool draining) {
+  if (!MayAdminister(caller->connection->peer(), self_, config_.control.admin)) {
+    return RequestError{code::kNotAllowed, "this user may not drain; see control.admin"};
+  }
+  const auto listener = listeners_->FindByName(request.listener.value_or(""));
+  if (listener == nullptr) return RequestError{code::kUnknownListener, "no such listener"};
+  Dealer& dealer = listener->dealer();
+  const std::optional<Slot> slot = request.pid ? dealer.FindByPid(*request.pid) : request.slot;
+  Dealer::Drained drained;
+  if (slot) drained = dealer.SetDraining(*slot, draining);
+  if (drained.channel == nullptr) return RequestError{code::kUnknownWorker, "no such worker"};
+  if (draining) {
+    const auto found = [listener, slot, id = drained.worker_id] {
+      listener->dealer().CountRecalled(*slot, id);
+    };
+    Empty(listener, std::move(drained.channel), found, [] {});
+  }
+  listeners_->Wake(listener);
+  caller->connection->Answer(OkLine(), {});
+  return {};
+}
+
+// The order that makes leaving safe: nothing is sent after Detach, then the channel is emptied,
+// then the slot may be used again.
+void Registrar::EndMembership(ControlConnection* connection) {
+  const auto found = members_.find(connection);
+  if (found == members_.end()) return;
+  const Membership member = std::move(found->second);
+  members_.erase(found);
+  const std::unique_ptr<Worker> worker = member.listener->dealer().Detach(member.slot);
+  Log(LogLevel::kInfo, "left",
+      {{"listener", member.listener->name()},
+       {"slot", member.slot},
+       {"pid", worker->identity().pid}});
+  Empty(
+      member.listener, worker->channel(), [] {},
+      [this, member] {
+        loop_->Post([this, member] {
+          member.listener->dealer().Release(member.slot);
+          LetGoIfUnused(member.listener);
+        });
+      });
+}
+
+// What is found goes to others: the listener keeps it, its acceptor deals it. `found` and `done`
+// are called on the recall thread.
+void Registrar::Empty(std::shared_ptr<Listener> listener, std::shared_ptr<Channel> channel,
+                      std::function<void()> found, std::function<void()> done) {
+  recall_->Empty(
+      std::move(channel),
+      [this, listener, found = std::move(found)](Connection connection) {
+        found();
+        listener->dealer().Keep(std::move(connection));
+        loop_->Post([this, listener] { listeners_->Wake(listener); });
+      },
+      std::move(done));
+  recall_timer_->Arm(kRecallPatience);
+}
+
+void Registrar::LookAtRecall() {
+  if (recall_->AbandonIfStuck(kRecallPatience)) {
+    ++abandoned_;
+    Log(LogLevel::kWarn, "recall_thread_abandoned",
+        {{"reason",
+          "a worker blocks the receive from its channel; what waits in it is lost to us"}});
+  }
+  if (recall_->busy()) recall_timer_->Arm(kRecallPatience);
+}
+
+void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {
+  for (const Slot slot : listener->dealer().TakeGone()) {
+    for (const auto& [connection, member] : members_) {
+      if (member.listener == listener && member.slot == slot) connection->End(nullptr);
+    }
+  }
+  for (auto& channel : listener->dealer().TakeUnansweredBells()) {
+    Empty(
+        listener, std::move(channel), [] {}, [] {});
+  }
+}
+
+// An adopted listener is let go when no worker is left and nobody is known who could come back:
+// then whatever process still holds it has it for itself.
+void Registrar::LetGoIfUnused(const std::shared_ptr<Listener>& listener) {
+  if (listener->owned() || stopping_ || !listeners_->Contains(listener)) return;
+  if (listener->dealer().kept() > 0) return;
+  for (const auto& [connection, member] : members_) {
+    if (member.listener == listener) return;
+  }
+  for (const auto& [door, held] : doors_) {
+    if (held.contains(listener)) return;
+  }
+  Log(LogLevel::kInfo, "let_go", {{"listener", listener->name()}});
+  listeners_->Remove(listener, [] {});
+}
+
+}  // namespace ringdeal

@@ -1,0 +1,99 @@
+// Answers what is asked over control connections: who binds, joins, reports, leaves, drains.
+// Control thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/accepting/listener_table.h"
+#include "daemon/dealing/recall_thread.h"
+#include "daemon/operating/config.h"
+#include "daemon/operating/event_loop.h"
+#include "daemon/workers/control_server.h"
+#include "daemon/workers/request.h"
+
+namespace ringdeal {
+
+class Registrar {
+ public:
+  // `status` renders the status document.
+  Registrar(EventLoop* loop, const Config& config, const Self& self, ListenerTable* listeners,
+            RecallThread* recall, std::function<std::string()> status);
+
+  // To be called once, before the first connection.
+  void SetServer(ControlServer* server) { server_ = server; }
+
+  // The callbacks of the control server.
+  void TakeLine(ControlConnection* from, ControlServer::DoorId door, std::string_view line,
+                std::vector<UniqueFd> descriptors);
+  void TakeEnd(ControlConnection* from);
+  void TakeDoorClosed(ControlServer::DoorId door);
+  void CountRefusal(const char* code) { ++refusals_[code]; }
+
+  // What a dealer found out: workers whose channel is closed, bells to be taken out again.
+  void RunErrands(const std::shared_ptr<Listener>& listener);
+  // From now on nobody may bind or join.
+  void Stop() { stopping_ = true; }
+
+  const std::map<std::string, uint64_t>& refusals() const { return refusals_; }
+  uint64_t recall_threads_abandoned() const { return abandoned_; }
+
+ private:
+  // What a control connection of a worker stands for.
+  struct Membership {
+    std::shared_ptr<Listener> listener;
+    Slot slot = 0;
+    uint64_t worker_id = 0;
+  };
+  struct Caller {
+    ControlConnection* connection;
+    ControlServer::DoorId door;
+    std::vector<UniqueFd> descriptors;
+  };
+  using Handler = Result<void, RequestError> (Registrar::*)(const Request&, Caller*);
+
+  static Handler HandlerOf(const std::string& op);
+  Result<void, RequestError> Bind(const Request& request, Caller* caller);
+  Result<void, RequestError> Register(const Request& request, Caller* caller);
+  Result<void, RequestError> Ready(const Request& request, Caller* caller);
+  Result<void, RequestError> Report(const Request& request, Caller* caller);
+  Result<void, RequestError> Leave(const Request& request, Caller* caller);
+  Result<void, RequestError> Status(const Request& request, Caller* caller);
+  Result<void, RequestError> Drain(const Request& request, Caller* caller);
+  Result<void, RequestError> Undrain(const Request& request, Caller* caller);
+
+  Result<void, RequestError> SetDraining(const Request& request, Caller* caller, bool draining);
+  Result<std::shared_ptr<Listener>, RequestError> FindListener(const Request& request,
+                                                               Caller* caller);
+  Result<std::shared_ptr<Listener>, RequestError> Adopt(UniqueFd socket, Caller* caller);
+  Result<void, RequestError> Join(const Request& request, std::shared_ptr<Listener> listener,
+                                  const Listener::Socket& socket, Caller* caller);
+  void EndMembership(ControlConnection* connection);
+  void Empty(std::shared_ptr<Listener> listener, std::shared_ptr<Channel> channel,
+             std::function<void()> found, std::function<void()> done);
+  void LetGoIfUnused(const std::shared_ptr<Listener>& listener);
+  void LookAtRecall();
+
+  EventLoop* const loop_;
+  const Config& config_;
+  const Self self_;
+  ListenerTable* const listeners_;
+  RecallThread* const recall_;
+  const std::function<std::string()> status_;
+  ControlServer* server_ = nullptr;
+  std::map<ControlConnection*, Membership> members_;
+  // The adopted listeners that somebody registered for through each door: while the door is open, a
+  // process that may come back holds them.
+  std::map<ControlServer::DoorId, std::set<std::shared_ptr<Listener>>> doors_;
+  std::unique_ptr<EventLoop::Watch> recall_timer_;
+  std::map<std::string, uint64_t> refusals_;
+  uint64_t last_worker_id_ = 0;
+  uint64_t abandoned_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace ringdeal

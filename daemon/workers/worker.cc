@@ -1,0 +1,123 @@
+#include "daemon/workers/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ringdeal {
+
+Worker::Worker(WorkerIdentity identity, MappedPage page, Channel channel)
+    : identity_(std::move(identity)),
+      page_(std::move(page)),
+      channel_(std::make_shared<Channel>(std::move(channel))) {}
+
+Reading Worker::Read(const StandingRules& rules) {
+  if (report_) return ReadReport(rules);
+  const WorkerLine line = ReadLine(*page_.get());
+  Reading reading;
+  reading.honest = counts_.Believe(line, given());
+  const uint64_t pending = given() - counts_.taken();
+  reading.load = counts_.active() + pending + BelievedQueued(line);
+  reading.standing = StandingOf(line, pending, rules);
+  if (full_at_taken_ && *full_at_taken_ != counts_.taken()) full_at_taken_.reset();
+  if (draining_ || gone_ || full_at_taken_) reading.standing = Standing::kUnavailable;
+  return reading;
+}
+
+Reading Worker::ReadReport(const StandingRules& rules) {
+  Reading reading;
+  reading.honest = report_->taken <= given();
+  const uint64_t pending = given() - std::min(report_->taken, given());
+  reading.load = std::min(report_->active, given()) + pending + report_->pending;
+  if (full_at_taken_ && *full_at_taken_ != report_->taken) full_at_taken_.reset();
+  const bool available = !draining_ && !gone_ && !full_at_taken_ && pending < rules.channel_depth;
+  reading.standing = available ? Standing::kEligible : Standing::kUnavailable;
+  return reading;
+}
+
+void Worker::SetDraining(bool draining) {
+  draining_ = draining;
+  page_->orders.mode.store(draining ? PageMode::kDraining : PageMode::kHandoff,
+                           std::memory_order_release);
+}
+
+Result<void> Worker::Ring(uint64_t deadline_ns) {
+  const bool in_pass = page_->progress.pass_start.load(std::memory_order_seq_cst) != 0;
+  const uint64_t passes = page_->signs.passes.load(std::memory_order_seq_cst);
+  bell_declined_at_passes_ = passes + (in_pass ? 2 : 1);
+  bell_deadline_ns_ = deadline_ns;
+  page_->orders.wants_ready.store(1, std::memory_order_seq_cst);
+  return channel_->Ring();
+}
+
+Worker::Answer Worker::AnswerToBell(uint64_t now_ns) const {
+  const WorkerLine line = ReadLine(*page_.get());
+  if (line.state == WorkerState::kWorker) {
+    // A blocking program is on its way into accept: the next connection is for it.
+    const bool waits = line.style == AcceptStyle::kEvents || line.waiting > 0;
+    return waits || now_ns >= bell_deadline_ns_ ? Answer::kPromoted : Answer::kNone;
+  }
+  const uint64_t passes = page_->signs.passes.load(std::memory_order_seq_cst);
+  const bool over = passes >= bell_declined_at_passes_ || now_ns >= bell_deadline_ns_;
+  return over || line.state == WorkerState::kLeft ? Answer::kDeclined : Answer::kNone;
+}
+
+bool Worker::blocks_in_accept() const {
+  return page_->progress.style.load(std::memory_order_relaxed) == AcceptStyle::kOneAtATime;
+}
+
+namespace {
+
+std::string StateName(WorkerState state, bool draining, bool gone) {
+  if (gone) return "left";
+  if (draining) return "draining";
+  switch (state) {
+    case WorkerState::kStarting:
+      return "starting";
+    case WorkerState::kObserver:
+      return "observer";
+    case WorkerState::kWorker:
+      return "worker";
+    case WorkerState::kPaused:
+      return "paused";
+    case WorkerState::kLeft:
+      return "left";
+  }
+  return "unknown";  // what a hostile worker wrote
+}
+
+}  // namespace
+
+WorkerSnapshot Worker::Show(Slot slot, uint64_t now_ns) const {
+  const WorkerLine line = ReadLine(*page_.get());
+  WorkerSnapshot shown;
+  shown.slot = slot;
+  shown.pid = identity_.pid;
+  shown.uid = identity_.uid;
+  shown.weight = identity_.weight;
+  shown.cpus = identity_.cpus;
+  shown.placement = identity_.cpus.empty() ? "none" : "set";
+  shown.handed = handed_;
+  shown.recalled = recalled_;
+  shown.taken = std::min(taken(), given());
+  shown.pending = given() - shown.taken;
+  if (report_) {
+    shown.state = StateName(WorkerState::kWorker, draining_, gone_);
+    shown.active = std::min(report_->active, given());
+    shown.closed = shown.taken - std::min(shown.active, shown.taken);
+    shown.queued = report_->pending;
+  } else {
+    shown.state = StateName(line.state, draining_, gone_);
+    shown.one_at_a_time = line.style == AcceptStyle::kOneAtATime;
+    shown.active = counts_.active();
+    shown.closed = counts_.closed();
+    shown.direct = counts_.direct();
+    shown.queued = BelievedQueued(line);
+    if (line.pass_start != 0 && line.pass_start < now_ns) {
+      shown.pass_seconds = static_cast<double>(now_ns - line.pass_start) * 1e-9;
+    }
+  }
+  shown.load = shown.active + shown.pending + shown.queued;
+  return shown;
+}
+
+}  // namespace ringdeal

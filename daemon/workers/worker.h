@@ -1,0 +1,101 @@
+// One process that takes connections of one listener. Made by the control thread; from the moment
+// it is given to a dealer, guarded by that dealer's lock.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemon/dealing/channel.h"
+#include "daemon/observing/snapshot.h"
+#include "daemon/workers/worker_line.h"
+#include "protocol/page.h"
+
+namespace ringdeal {
+
+// What a worker said when it registered, and who it is.
+struct WorkerIdentity {
+  uint64_t id = 0;  // never used twice
+  pid_t pid = 0;
+  uid_t uid = 0;
+  uint32_t weight = 1;
+  std::string cpus;
+  bool observer = false;
+  bool forked = false;
+  bool one_at_a_time = false;
+};
+
+// The counts of a worker that maps no page.
+struct WorkerReport {
+  uint64_t active = 0;   // open connections
+  uint64_t pending = 0;  // work that it holds and has not begun
+  uint64_t taken = 0;    // connections received since it registered
+};
+
+struct Reading {
+  uint64_t load = 0;
+  Standing standing = Standing::kUnavailable;
+  bool honest = true;  // false: the counts had to be corrected
+};
+
+class Worker {
+ public:
+  Worker(WorkerIdentity identity, MappedPage page, Channel channel);
+
+  const WorkerIdentity& identity() const { return identity_; }
+  Page& page() { return *page_.get(); }
+  const std::shared_ptr<Channel>& channel() const { return channel_; }
+
+  // One look at what the worker says, and what follows from it.
+  Reading Read(const StandingRules& rules);
+
+  void Report(const WorkerReport& report) { report_ = report; }
+  void SetDraining(bool draining);
+  bool draining() const { return draining_; }
+
+  // `handed` is raised before the datagram is queued, so that no worker can have taken more than it
+  // was given; a failed send and a connection taken back raise `recalled`.
+  void CountHanded() { ++handed_; }
+  void CountRecalled() { ++recalled_; }
+  // The channel took no more: unavailable until the worker takes one.
+  void MarkFull() { full_at_taken_ = taken(); }
+  // Nothing can be sent to it any more.
+  void MarkGone() { gone_ = true; }
+  bool gone() const { return gone_; }
+
+  WorkerSnapshot Show(Slot slot, uint64_t now_ns) const;
+
+  // Sends a doorbell, to be answered until `deadline_ns`. A pass that is under way may have looked
+  // at the channel already: the end of the one after it declines.
+  Result<void> Ring(uint64_t deadline_ns);
+  enum class Answer : uint8_t { kNone, kPromoted, kDeclined };
+  // What the page says about the bell that was rung.
+  Answer AnswerToBell(uint64_t now_ns) const;
+  uint64_t bell_deadline_ns() const { return bell_deadline_ns_; }
+  bool blocks_in_accept() const;
+
+ private:
+  uint64_t taken() const { return report_ ? report_->taken : counts_.taken(); }
+  uint64_t given() const { return handed_ - recalled_; }
+  Reading ReadReport(const StandingRules& rules);
+
+  WorkerIdentity identity_;
+  MappedPage page_;
+  // Shared with the recall thread while it empties the channel: a receive that never returns must
+  // not see its descriptor number closed and used for something else.
+  std::shared_ptr<Channel> channel_;
+  uint64_t handed_ = 0;
+  uint64_t recalled_ = 0;
+  BelievedCounts counts_;
+  std::optional<WorkerReport> report_;
+  std::optional<uint64_t> full_at_taken_;
+  bool draining_ = false;
+  bool gone_ = false;
+  uint64_t bell_deadline_ns_ = 0;
+  uint64_t bell_declined_at_passes_ = 0;
+};
+
+}  // namespace ringdeal

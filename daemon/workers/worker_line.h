@@ -1,0 +1,58 @@
+// What one look at a worker's page says, and what of it ringdeald believes. Pure; guarded by the
+// dealer's lock.
+#pragma once
+
+#include <cstdint>
+
+#include "daemon/dealing/worker_view.h"
+#include "protocol/page.h"
+
+namespace ringdeal {
+
+struct WorkerLine {
+  uint64_t closed = 0;
+  uint64_t taken = 0;
+  uint64_t direct = 0;
+  uint64_t pass_start = 0;
+  WorkerState state = WorkerState::kStarting;
+  AcceptStyle style = AcceptStyle::kEvents;
+  uint32_t waiting = 0;
+  uint32_t queued = 0;
+};
+
+// Reads `closed` before `taken` and `taken` before `waiting`: a connection is taken before it is
+// closed, and `waiting` is lowered before `taken` is raised. So no line shows more closed than
+// taken, nor a thread waiting that has been given something.
+WorkerLine ReadLine(const Page& page);
+
+// The believed counts of a worker. They never run backwards and never pass what was handed off,
+// whatever the page says: a hostile worker can make its own share wrong, nothing else.
+class BelievedCounts {
+ public:
+  // `given` = handed - recalled. Returns false if the line had to be corrected.
+  bool Believe(const WorkerLine& line, uint64_t given);
+
+  uint64_t taken() const { return taken_; }
+  uint64_t closed() const { return closed_; }
+  uint64_t direct() const { return direct_; }
+  uint64_t active() const { return taken_ + direct_ - closed_; }
+
+ private:
+  uint64_t taken_ = 0;
+  uint64_t closed_ = 0;
+  uint64_t direct_ = 0;
+};
+
+// What decides a standing besides the line itself.
+struct StandingRules {
+  uint64_t now_ns = 0;         // CLOCK_MONOTONIC
+  uint64_t busy_after_ns = 0;  // in one pass for longer: busy
+  uint64_t channel_depth = 0;  // this many pending: unavailable
+};
+
+Standing StandingOf(const WorkerLine& line, uint64_t pending, const StandingRules& rules);
+
+// `queued` as it counts in a load: what a worker says of itself is bounded.
+uint64_t BelievedQueued(const WorkerLine& line);
+
+}  // namespace ringdeal

@@ -1,0 +1,463 @@
+#include "daemon/dealing/dealer.h"
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "daemon/dealing/recall_thread.h"
+#include "daemon/operating/failpoint.h"
+#include "protocol/descriptor_passing.h"
+#include "protocol/handoff_frame.h"
+#include "protocol/socket_pair.h"
+
+namespace ringdeal {
+namespace {
+
+constexpr uint64_t kNow = 1'000'000'000;
+constexpr uint64_t kMs = 1'000'000;
+
+// The worker's side of a page and a channel, played by the test.
+class Process {
+ public:
+  std::unique_ptr<Worker> Register(WorkerIdentity identity) {
+    const Result<UniqueFd> memory = CreatePageMemory();
+    page_ = std::move(*MapNewPage(memory->get()));
+    Result<Channel> channel = Channel::Create();
+    auto worker = std::make_unique<Worker>(
+        std::move(identity), std::move(*MapNewPage(memory->get())), std::move(*channel));
+    channel_ = worker->channel();
+    return worker;
+  }
+
+  Page& page() { return *page_.get(); }
+  void Accepting() { page().progress.state = WorkerState::kWorker; }
+
+  // Receives one frame. A connection is counted as taken; the kind that came is returned.
+  std::optional<FrameKind> Take() {
+    HandoffFrame frame;
+    auto message =
+        ReceiveWithDescriptors(channel_->worker_end(),
+                               {reinterpret_cast<std::byte*>(&frame), sizeof(frame)}, MSG_DONTWAIT);
+    if (!message) return std::nullopt;
+    EXPECT_TRUE(IsWholeFrame(frame, message->bytes));
+    if (frame.kind == FrameKind::kDoorbell) {
+      ++page().signs.rung;
+      return frame.kind;
+    }
+    ++page().progress.taken;
+    return frame.kind;
+  }
+  void Close() { ++page().progress.closed; }
+  bool Asked() { return page().orders.wants_ready != 0; }
+  std::shared_ptr<Channel> channel() { return channel_; }
+
+ private:
+  MappedPage page_;
+  std::shared_ptr<Channel> channel_;
+};
+
+class DealerTest : public testing::Test {
+ protected:
+  Slot Join(Process* process, WorkerIdentity identity = {}) {
+    identity.id = ++ids_;
+    return dealer_.Add(process->Register(std::move(identity)), kNow).value();
+  }
+
+  Dealer::Outcome Deal(uint64_t now_ns = kNow) {
+    Result<SocketPair> pair = MakeStreamPair();
+    clients_.push_back(std::move(pair->first));
+    Connection connection;
+    connection.socket = std::move(pair->second);
+    return dealer_.Deal(std::move(connection), now_ns);
+  }
+
+  WorkerSnapshot Show(Slot slot) {
+    ListenerSnapshot snapshot;
+    dealer_.Show(&snapshot, kNow);
+    for (const WorkerSnapshot& worker : snapshot.workers) {
+      if (worker.slot == slot) return worker;
+    }
+    ADD_FAILURE() << "no worker in slot " << slot;
+    return {};
+  }
+
+  Dealer dealer_{{.policy = FindPolicy("least-loaded"),
+                  .busy_after_ns = 2 * kMs,
+                  .channel_depth = 128,
+                  .workers = 8}};
+  std::vector<UniqueFd> clients_;
+  uint64_t ids_ = 0;
+};
+
+TEST_F(DealerTest, DealsABurstOfThirtyTwoSixteenAndSixteen) {
+  Process first, second;
+  const Slot a = Join(&first), b = Join(&second);
+  first.Accepting();
+  second.Accepting();
+  for (int i = 0; i < 32; ++i) ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(a).handed, 16u);
+  EXPECT_EQ(Show(b).handed, 16u);
+  EXPECT_EQ(Show(a).pending, 16u);
+}
+
+TEST_F(DealerTest, DoesNotShowADatagramBeforeItIsCounted) {
+  Process process;
+  const Slot slot = Join(&process);
+  process.Accepting();
+  // The worker takes and closes the connection before the sender goes on.
+  failpoint::SetHandler("sent", [&] {
+    EXPECT_EQ(process.Take(), FrameKind::kConnection);
+    process.Close();
+  });
+  ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  failpoint::SetHandler("sent", nullptr);
+  EXPECT_EQ(Show(slot).load, 0u);
+  ListenerSnapshot snapshot;
+  dealer_.Show(&snapshot, kNow);
+  EXPECT_EQ(snapshot.counters_clamped, 0u) << "taken was seen above handed";
+}
+
+TEST_F(DealerTest, DoesNotGiveToAWorkerThatStarts) {
+  Process starting, ready;
+  const Slot a = Join(&starting), b = Join(&ready);
+  ready.Accepting();
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(a).handed, 0u);
+  EXPECT_EQ(Show(b).handed, 8u);
+}
+
+TEST_F(DealerTest, DoesNotGiveToAWorkerInALongPass) {
+  Process busy, idle;
+  const Slot a = Join(&busy), b = Join(&idle);
+  busy.Accepting();
+  idle.Accepting();
+  busy.page().progress.pass_start = kNow - 3 * kMs;
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(a).handed, 0u);
+  EXPECT_EQ(Show(b).handed, 8u);
+}
+
+TEST_F(DealerTest, DoesNotHoldWhileOnlyBusyWorkersAreLeft) {
+  Process busy;
+  const Slot slot = Join(&busy);
+  busy.Accepting();
+  busy.page().progress.pass_start = kNow - 3 * kMs;
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+  EXPECT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(slot).handed, 1u);
+}
+
+TEST_F(DealerTest, DoesNotLoseAWakeUpBetweenAskingAndLooking) {
+  Process process;
+  Join(&process);
+  // The worker becomes eligible right after it was asked, and so does not see that it was.
+  failpoint::SetHandler("hold-asked", [&] { process.Accepting(); });
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+  failpoint::SetHandler("hold-asked", nullptr);
+  EXPECT_FALSE(process.Asked()) << "nobody holds any more";
+}
+
+TEST_F(DealerTest, AsksWhoCouldEndAHold) {
+  Process process, late;
+  Join(&process);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kHold);
+  EXPECT_TRUE(process.Asked());
+  Join(&late);
+  EXPECT_TRUE(late.Asked()) << "a worker that joins during a hold must poke as well";
+}
+
+TEST_F(DealerTest, KeepsWhatNobodyCanTakeAndDealsItFirst) {
+  Process process;
+  const Slot slot = Join(&process);
+  EXPECT_EQ(Deal(), Dealer::Outcome::kKept);
+  EXPECT_EQ(Deal(), Dealer::Outcome::kKept);
+  EXPECT_EQ(dealer_.kept(), 2u);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kHold);
+  process.Accepting();
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+  EXPECT_EQ(dealer_.kept(), 0u);
+  EXPECT_EQ(Show(slot).handed, 2u);
+}
+
+TEST_F(DealerTest, GivesABlockingProgramOneAtATime) {
+  Process process;
+  const Slot slot = Join(&process, {.one_at_a_time = true});
+  process.Accepting();
+  process.page().progress.style = AcceptStyle::kOneAtATime;
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kHold) << "no thread waits";
+  process.page().progress.waiting = 1;
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+  EXPECT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kHold) << "one is on its way";
+  EXPECT_EQ(Show(slot).handed, 1u);
+}
+
+TEST_F(DealerTest, GoesToTheNextWorkerWhenAChannelIsFull) {
+  Process never_reads, reads;
+  const Slot a = Join(&never_reads, {.weight = 1000}), b = Join(&reads);
+  never_reads.Accepting();
+  reads.Accepting();
+  int delivered = 0;
+  // Far more than a socket's buffer takes, and one in a thousand would be the other's.
+  while (Show(b).handed == 0 && delivered < 200) {
+    ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+    ++delivered;
+  }
+  EXPECT_EQ(Show(a).pending, 128u) << "the depth of a channel is bounded";
+  EXPECT_EQ(Show(b).handed, 1u);
+}
+
+TEST_F(DealerTest, GoesToTheNextWorkerWhenOneShutItsChannel) {
+  Process gone, there;
+  const Slot a = Join(&gone), b = Join(&there);
+  gone.Accepting();
+  there.Accepting();
+  shutdown(gone.channel()->worker_end(), SHUT_RD);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(b).handed, 4u);
+  EXPECT_EQ(Show(a).pending, 0u);
+  EXPECT_EQ(dealer_.TakeGone(), std::vector<Slot>{a});
+}
+
+TEST_F(DealerTest, SendsNothingAfterAWorkerWasDetached) {
+  Process leaving, staying;
+  const Slot a = Join(&leaving), b = Join(&staying);
+  leaving.Accepting();
+  staying.Accepting();
+  for (int i = 0; i < 32; ++i) ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  const std::unique_ptr<Worker> left = dealer_.Detach(a);
+
+  RecallThread recall;
+  std::atomic<bool> done{false};
+  recall.Empty(
+      left->channel(), [&](Connection connection) { dealer_.Keep(std::move(connection)); },
+      [&] { done = true; });
+  while (!done) std::this_thread::yield();
+  EXPECT_EQ(dealer_.kept(), 16u);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+  EXPECT_EQ(dealer_.kept(), 0u);
+  EXPECT_EQ(Show(b).handed, 32u);
+  EXPECT_FALSE(leaving.Take()) << "the channel of one that left must be empty";
+}
+
+TEST_F(DealerTest, KeepsASlotUntilItsChannelIsEmpty) {
+  Process first, second;
+  EXPECT_EQ(Join(&first), 0u);
+  dealer_.Detach(0);
+  EXPECT_EQ(Join(&second), 1u);
+  dealer_.Release(0);
+  EXPECT_EQ(Join(&first), 0u);
+}
+
+TEST_F(DealerTest, RefusesAWorkerBeyondTheLimit) {
+  std::vector<Process> processes(9);
+  for (int i = 0; i < 8; ++i) Join(&processes[i]);
+  EXPECT_FALSE(dealer_.Add(processes[8].Register({}), kNow));
+}
+
+TEST_F(DealerTest, GivesNothingToADrainingWorker) {
+  Process draining, other;
+  const Slot a = Join(&draining), b = Join(&other);
+  draining.Accepting();
+  other.Accepting();
+  dealer_.SetDraining(a, true);
+  EXPECT_EQ(draining.page().orders.mode, PageMode::kDraining);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(b).handed, 4u);
+  dealer_.SetDraining(a, false);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(a).handed, 4u);
+}
+
+TEST_F(DealerTest, DealsToAWorkerThatReportsInsteadOfMappingAPage) {
+  Process process;
+  const Slot slot = Join(&process);
+  EXPECT_EQ(Deal(), Dealer::Outcome::kKept);
+  dealer_.Report(slot, {});
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+  dealer_.Report(slot, {.active = 1, .pending = 0, .taken = 1});
+  EXPECT_EQ(Show(slot).load, 1u);
+  EXPECT_EQ(Show(slot).pending, 0u);
+}
+
+TEST_F(DealerTest, DoesNotBelieveAReportOfMoreThanWasHanded) {
+  Process process;
+  const Slot slot = Join(&process);
+  dealer_.Report(slot, {.active = 1'000'000, .pending = 0, .taken = 1'000'000});
+  EXPECT_EQ(Show(slot).load, 0u);
+  ListenerSnapshot snapshot;
+  dealer_.Show(&snapshot, kNow);
+  EXPECT_GE(snapshot.counters_clamped, 1u);
+}
+
+TEST_F(DealerTest, DoesNotCountForASuccessorInTheSameSlot) {
+  Process first, second;
+  const Slot slot = Join(&first);
+  first.Accepting();
+  ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  dealer_.Detach(slot);
+  dealer_.Release(slot);
+  ASSERT_EQ(Join(&second), slot);
+  dealer_.CountRecalled(slot, /*worker_id=*/1);  // of the first, late
+  EXPECT_EQ(Show(slot).recalled, 0u);
+  EXPECT_EQ(Show(slot).load, 0u);
+}
+
+class ObserverTest : public DealerTest {
+ protected:
+  Slot JoinObserver(Process* process, WorkerIdentity identity = {}) {
+    identity.observer = true;
+    const Slot slot = Join(process, identity);
+    process->page().progress.state = WorkerState::kObserver;
+    process->page().progress.waiting = 1;
+    return slot;
+  }
+
+  // The observer wakes, does not accept, and waits again.
+  void EndPass(Process* process) { ++process->page().signs.passes; }
+};
+
+TEST_F(ObserverTest, IsNotDealtToButRungWhenAConnectionWaits) {
+  Process observer, worker;
+  JoinObserver(&observer);
+  Join(&worker);
+  worker.Accepting();
+  const auto preparation = dealer_.Prepare(kNow);
+  EXPECT_EQ(preparation.readiness, Dealer::Readiness::kAwait);
+  EXPECT_EQ(preparation.until_ns, kNow + 50 * kMs);
+  EXPECT_EQ(observer.Take(), FrameKind::kDoorbell);
+  EXPECT_FALSE(observer.Take()) << "one bell at most";
+}
+
+TEST_F(ObserverTest, SharesTheFirstBurstOnceItAccepted) {
+  Process observer, worker;
+  const Slot a = JoinObserver(&observer), b = Join(&worker);
+  worker.Accepting();
+  dealer_.Prepare(kNow);
+  observer.Accepting();
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+  EXPECT_FALSE(observer.Asked());
+  for (int i = 0; i < 32; ++i) ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(a).handed, 16u);
+  EXPECT_EQ(Show(b).handed, 16u);
+}
+
+TEST_F(ObserverTest, IsNotAwaitedForEver) {
+  Process observer, worker;
+  JoinObserver(&observer);
+  Join(&worker);
+  worker.Accepting();
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kAwait);
+  EXPECT_EQ(dealer_.Prepare(kNow + 50 * kMs).readiness, Dealer::Readiness::kReady);
+  EXPECT_EQ(dealer_.TakeUnansweredBells().size(), 1u) << "its bell must be taken out again";
+  EXPECT_EQ(dealer_.Prepare(kNow + 51 * kMs).readiness, Dealer::Readiness::kReady) << "once only";
+}
+
+TEST_F(ObserverTest, DeclinesByAPassWithoutAnAccept) {
+  Process observer, worker;
+  JoinObserver(&observer);
+  Join(&worker);
+  worker.Accepting();
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kAwait);
+  EndPass(&observer);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+}
+
+TEST_F(ObserverTest, IsNotTakenToDeclineByThePassThatWasUnderWay) {
+  Process observer, worker;
+  JoinObserver(&observer);
+  observer.page().progress.pass_start = kNow;
+  Join(&worker);
+  worker.Accepting();
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kAwait);
+  EndPass(&observer);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kAwait);
+  EndPass(&observer);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+}
+
+TEST_F(ObserverTest, ThatForkedIsRungBeforeTheFirstClient) {
+  Process child;
+  JoinObserver(&child, {.forked = true});
+  EXPECT_EQ(child.Take(), FrameKind::kDoorbell);
+}
+
+TEST_F(ObserverTest, ThatBlocksInAcceptIsRungByNoRegistration) {
+  Process child;
+  JoinObserver(&child, {.forked = true, .one_at_a_time = true});
+  EXPECT_FALSE(child.Take());
+}
+
+TEST_F(ObserverTest, ThatCameForTheBellAndBlocksGetsTheNextConnection) {
+  Process observer, worker;
+  const Slot a = JoinObserver(&observer);
+  Join(&worker);
+  worker.Accepting();
+  observer.page().progress.style = AcceptStyle::kOneAtATime;
+  dealer_.Prepare(kNow);
+  observer.Take();
+  observer.page().progress.waiting = 0;
+  observer.Accepting();
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kAwait) << "on its way to accept";
+  observer.page().progress.waiting = 1;
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+  ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(a).handed, 1u);
+}
+
+TEST_F(ObserverTest, ThatDeclinedIsRungAgainWhenAllElseIsLacking) {
+  Process master;
+  JoinObserver(&master);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kAwait);
+  EXPECT_EQ(master.Take(), FrameKind::kDoorbell);
+  EndPass(&master);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kHold);
+  EXPECT_EQ(master.Take(), FrameKind::kDoorbell);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kHold);
+  EXPECT_FALSE(master.Take()) << "once a hold";
+}
+
+TEST(RecallThreadTest, IsReplacedWhenAReceiveDoesNotReturn) {
+  Result<Channel> stuck = Channel::Create();
+  Result<Channel> other = Channel::Create();
+  Result<SocketPair> pair = MakeStreamPair();
+  Connection connection;
+  connection.socket = std::move(pair->first);
+  ASSERT_TRUE(other->Send(connection));
+
+  std::atomic<bool> release{false};
+  std::atomic<bool> entered{false};
+  std::atomic<int> hits{0};
+  failpoint::SetHandler("recall-receive", [&] {
+    if (hits.fetch_add(1) != 0) return;
+    entered = true;
+    while (!release) std::this_thread::yield();
+  });
+  RecallThread recall;
+  std::atomic<bool> cut_off{false};
+  std::atomic<int> given{0};
+  std::atomic<bool> emptied{false};
+  recall.Empty(
+      std::make_shared<Channel>(std::move(*stuck)), [](Connection) {}, [&] { cut_off = true; });
+  recall.Empty(
+      std::make_shared<Channel>(std::move(*other)), [&](Connection) { ++given; },
+      [&] { emptied = true; });
+  while (!entered) std::this_thread::yield();
+  EXPECT_FALSE(recall.AbandonIfStuck(std::chrono::hours(1)));
+  EXPECT_TRUE(recall.AbandonIfStuck(std::chrono::nanoseconds(0)));
+  EXPECT_TRUE(cut_off) << "its worker is done with";
+  while (!emptied) std::this_thread::yield();
+  EXPECT_EQ(given, 1) << "the others are served by a new thread";
+  release = true;
+  while (recall.busy()) std::this_thread::yield();
+  failpoint::SetHandler("recall-receive", nullptr);
+}
+
+}  // namespace
+}  // namespace ringdeal

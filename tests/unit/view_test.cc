@@ -1,0 +1,140 @@
+#include "daemon/dealing/view.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "daemon/dealing/policy.h"
+
+namespace ringdeal {
+namespace {
+
+View ViewOf(const char* policy, const std::vector<uint32_t>& weights) {
+  View view(FindPolicy(policy));
+  for (Slot slot = 0; slot < weights.size(); ++slot) {
+    view.Add(slot, weights[slot]);
+    view.Update(slot, 0, Standing::kEligible);
+  }
+  return view;
+}
+
+std::map<Slot, int> DealMany(View* view, int connections) {
+  std::map<Slot, int> dealt;
+  for (int i = 0; i < connections; ++i) {
+    const Slot slot = view->Pick(-1).value();
+    view->Dealt(slot);
+    ++dealt[slot];
+  }
+  return dealt;
+}
+
+TEST(RankHeap, KeepsTheSmallestFirstUnderRandomChanges) {
+  std::mt19937 random(1);
+  RankHeap heap;
+  std::map<Slot, Rank> expected;
+  for (int step = 0; step < 20000; ++step) {
+    const Slot slot = random() % 64;
+    if (random() % 3 == 0) {
+      heap.Remove(slot);
+      expected.erase(slot);
+    } else {
+      const Rank rank{random() % 8, random()};
+      heap.Put(slot, rank);
+      expected[slot] = rank;
+    }
+    ASSERT_EQ(heap.size(), expected.size());
+    if (expected.empty()) {
+      ASSERT_FALSE(heap.First());
+      continue;
+    }
+    const auto smallest = std::min_element(
+        expected.begin(), expected.end(),
+        [](const auto& left, const auto& right) { return left.second < right.second; });
+    ASSERT_EQ(expected.at(heap.First().value()), smallest->second);
+  }
+}
+
+TEST(LeastLoaded, DoesNotGiveOneWorkerMoreThanItsShareOfABurst) {
+  for (const size_t workers : {2, 3, 5, 64}) {
+    View view = ViewOf("least-loaded", std::vector<uint32_t>(workers, 1));
+    const auto dealt = DealMany(&view, 32);
+    const auto [least, most] = std::minmax_element(
+        dealt.begin(), dealt.end(), [](auto& a, auto& b) { return a.second < b.second; });
+    EXPECT_LE(most->second - least->second, 1);
+    EXPECT_EQ(dealt.size(), std::min<size_t>(workers, 32));
+  }
+}
+
+TEST(LeastLoaded, DoesNotGiveEveryTieToTheFirst) {
+  View view = ViewOf("least-loaded", {1, 1, 1});
+  std::map<Slot, int> dealt;
+  for (int i = 0; i < 30; ++i) {  // one connection open at a time
+    const Slot slot = view.Pick(-1).value();
+    view.Dealt(slot);
+    ++dealt[slot];
+    view.Update(slot, 0, Standing::kEligible);
+  }
+  EXPECT_EQ(dealt, (std::map<Slot, int>{{0, 10}, {1, 10}, {2, 10}}));
+}
+
+TEST(LeastLoaded, DoesNotTreatAHeavyWorkerAsALightOne) {
+  View view = ViewOf("least-loaded", {3, 1});
+  EXPECT_EQ(DealMany(&view, 40), (std::map<Slot, int>{{0, 30}, {1, 10}}));
+}
+
+TEST(LeastLoaded, DoesNotPickALoadedWorkerWhileAnotherIsIdle) {
+  View view = ViewOf("least-loaded", {1, 1});
+  view.Update(0, 7, Standing::kEligible);
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_EQ(view.Pick(-1), Slot{1});
+    view.Dealt(1);
+  }
+}
+
+TEST(RoundRobin, DoesNotLookAtLoad) {
+  View view = ViewOf("round-robin", {1, 1});
+  view.Update(0, 100, Standing::kEligible);
+  EXPECT_EQ(DealMany(&view, 10), (std::map<Slot, int>{{0, 5}, {1, 5}}));
+}
+
+TEST(RoundRobin, DoesNotIgnoreWeights) {
+  View view = ViewOf("round-robin", {2, 1});
+  EXPECT_EQ(DealMany(&view, 30), (std::map<Slot, int>{{0, 20}, {1, 10}}));
+}
+
+TEST(RoundRobin, DoesNotLetALateJoinerCatchUpOnWhatItMissed) {
+  View view = ViewOf("round-robin", {1, 1});
+  DealMany(&view, 1000);
+  view.Add(2, 1);
+  view.Update(2, 0, Standing::kEligible);
+  const auto dealt = DealMany(&view, 30);
+  EXPECT_LE(dealt.at(2), 11);
+  EXPECT_GE(dealt.at(2), 9);
+}
+
+TEST(EveryPolicy, DoesNotPickWhoIsUnavailable) {
+  for (const Policy& policy : Policies()) {
+    View view = ViewOf(policy.name, {1, 1});
+    view.Update(0, 0, Standing::kUnavailable);
+    EXPECT_EQ(view.Pick(-1), Slot{1}) << policy.name;
+    view.Update(1, 0, Standing::kBusy);
+    EXPECT_FALSE(view.Pick(-1)) << policy.name;
+    EXPECT_EQ(view.FirstBusy(), Slot{1}) << policy.name;
+    view.Remove(1);
+    EXPECT_FALSE(view.FirstBusy()) << policy.name;
+  }
+}
+
+TEST(View, DoesNotForgetAMemberInItsRotationOfReads) {
+  View view = ViewOf("least-loaded", {1, 1, 1, 1, 1});
+  view.Remove(2);
+  std::map<Slot, int> read;
+  for (int i = 0; i < 8; ++i) ++read[view.NextToRead().value()];
+  EXPECT_EQ(read, (std::map<Slot, int>{{0, 2}, {1, 2}, {3, 2}, {4, 2}}));
+}
+
+}  // namespace
+}  // namespace ringdeal
