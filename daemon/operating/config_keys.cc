@@ -39,8 +39,7 @@ constexpr ConfigKey kKeys[] = {
      [](C c, L) -> F { return &c.control.owner; }, TextKind::kUser},
     {"control", "group", "\"\"", "group", "Group of the path; empty: as created",
      [](C c, L) -> F { return &c.control.group; }, TextKind::kGroup},
-    {"control", "admin", "[]", "principals",
-     "Who may drain and reload, beside root and ringdeald's user",
+    {"control", "admin", "[]", "principals", "Who may drain, beside root and ringdeald's user",
      [](C c, L) -> F { return &c.control.admin; }},
 
     {"http", "bind", "127.0.0.1:9945", "address",

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
 #include <map>
-#include <vector>
+#include <sstream>
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "daemon/operating/config_keys.h"
@@ -33,6 +35,7 @@ class Parser {
 
  private:
   bool ReadDocument(const YAML::Node& top);
+  bool CheckEnd(const std::string& text);
   bool ReadSection(const std::string& section, const YAML::Node& value);
   bool ReadListeners(const YAML::Node& list);
   bool ReadListener(const YAML::Node& node);
@@ -54,6 +57,24 @@ class Parser {
   std::string problem_;
 };
 
+// Notes where a document begins and lets all that it holds pass.
+struct DocumentStart : YAML::EventHandler {
+  void OnDocumentStart(const YAML::Mark& begin) override { mark = begin; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  YAML::Mark mark;
+};
+
 std::string WhereIs(std::string_view section) {
   if (section == kTopSection) return "at the top";
   if (section == kListenersSection) return "in listener";
@@ -62,12 +83,7 @@ std::string WhereIs(std::string_view section) {
 
 Result<Config, ConfigError> Parser::Parse(const std::string& text) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    bool good = documents.empty() || ReadDocument(documents[0]);
-    if (good && documents.size() > 1) {
-      good = Fail(documents[1].Mark(), "a second document begins; keep one in a file");
-    }
-    if (good) return std::move(config_);
+    if (ReadDocument(YAML::Load(text)) && CheckEnd(text)) return std::move(config_);
   } catch (const YAML::Exception& exception) {
     Fail(exception.mark, "no valid YAML: " + exception.msg);
   } catch (const std::exception& exception) {
@@ -80,6 +96,18 @@ bool Parser::ReadDocument(const YAML::Node& top) {
   ListenerConfig none;
   Places places;
   return ReadGroup(kTopSection, top, &none, &places) && CheckHttp();
+}
+
+// YAML::Load is content with the first document and drops the rest, also what follows a stray
+// bracket. (YAML::LoadAll finds null documents without end there.)
+bool Parser::CheckEnd(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStart start;
+  if (!parser.HandleNextDocument(start) || !parser.HandleNextDocument(start)) return true;
+  return Fail(start.mark,
+              "the document ended before this; keep one in a file, and look for a stray "
+              "bracket, comma or '---'");
 }
 
 bool Parser::ReadSection(const std::string& section, const YAML::Node& value) {
@@ -130,6 +158,9 @@ bool Parser::ReadGroup(std::string_view section, const YAML::Node& group, Listen
     if (!places->emplace(name, pair.second.Mark()).second) {
       return Fail(pair.first.Mark(), "'" + name + "' is given twice; keep one of them");
     }
+    if (!opens_section && pair.second.IsNull()) {
+      return Fail(pair.first.Mark(), "'" + name + "' has no value; leave it out for the default");
+    }
     const bool good =
         opens_section ? ReadSection(name, pair.second) : ReadValue(*key, pair.second, listener);
     if (!good) return false;
@@ -140,9 +171,6 @@ bool Parser::ReadGroup(std::string_view section, const YAML::Node& group, Listen
 bool Parser::ReadValue(const ConfigKey& key, const YAML::Node& value, ListenerConfig* listener) {
   const std::string quoted_name = "'" + std::string(key.name) + "'";
   const ConfigField field = key.field(config_, *listener);
-  if (value.IsNull()) {
-    return Fail(value.Mark(), quoted_name + " has no value; leave the line out for the default");
-  }
   if (auto* const* principals = std::get_if<Principals*>(&field)) {
     return ReadPrincipals(key, value, *principals);
   }
@@ -232,6 +260,8 @@ bool Parser::Fail(const YAML::Mark& mark, const std::string& problem) {
   const YAML::Mark known = mark.is_null() ? YAML::Mark() : mark;
   problem_ = file_name_ + ":" + std::to_string(known.line + 1) + ":" +
              std::to_string(known.column + 1) + ": " + problem;
+  // yaml-cpp repeats what it met, a line's end too.
+  std::replace(problem_.begin(), problem_.end(), '\n', ' ');
   return false;
 }
 

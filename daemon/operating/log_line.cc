@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "daemon/observing/utf8.h"
+
 namespace ringdeal {
 namespace {
 
@@ -27,22 +29,6 @@ std::string FormatTime(std::chrono::system_clock::time_point time) {
   return text;
 }
 
-// The length of the UTF-8 sequence that `text` begins with, 0 if it begins with none: too long a
-// form, a surrogate, a number past the last, or broken off.
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f)) return 0;
-  if ((lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f)) return 0;
-  return length;
-}
-
 void AppendEscaped(char byte, std::string* out) {
   if (byte == '"' || byte == '\\') {
     *out += {'\\', byte};
@@ -62,17 +48,7 @@ void AppendEscaped(char byte, std::string* out) {
 // As JSON has it; logfmt readers know the same escapes.
 void AppendQuoted(std::string_view text, std::string* out) {
   *out += '"';
-  while (!text.empty()) {
-    const size_t length = Utf8Length(text);
-    if (length == 0) {
-      *out += "\xef\xbf\xbd";
-    } else if (length == 1) {
-      AppendEscaped(text[0], out);
-    } else {
-      *out += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<size_t>(length, 1));
-  }
+  for (const char byte : ToUtf8(text)) AppendEscaped(byte, out);
   *out += '"';
 }
 
