@@ -1,1 +1,27 @@
 # What is installed, and where.
+set(RINGDEAL_PRELOAD_DIRECTORY ${CMAKE_INSTALL_LIBDIR}/ringdeal)
+
+install(TARGETS ringdeald RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
+install(TARGETS ringdeal RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS ringdeal_library
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringdeal)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/ringdeal.pc.in ${PROJECT_BINARY_DIR}/ringdeal.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/ringdeal.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(DIRECTORY config/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+        FILES_MATCHING PATTERN "*.yaml")
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+
+if(APPLE)
+  install(FILES launchd/org.ringdeal.ringdeald.plist DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+else()
+  install(TARGETS ringdeal-preload LIBRARY DESTINATION ${RINGDEAL_PRELOAD_DIRECTORY})
+  # Not under LIBDIR: systemd looks in lib/systemd whatever the architecture.
+  install(FILES systemd/ringdeal.service systemd/ringdeal.socket DESTINATION lib/systemd/system)
+  set(RINGDEAL_PRELOAD_PATH
+      ${CMAKE_INSTALL_PREFIX}/${RINGDEAL_PRELOAD_DIRECTORY}/libringdeal-preload.so)
+  configure_file(systemd/drop-ins/preload.conf.in ${PROJECT_BINARY_DIR}/preload.conf @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/preload.conf DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+endif()

@@ -26,7 +26,8 @@ def measure(lab, server, shape, connections):
     """The connections of each worker, most first."""
     server.await_idle()
     spread = json.loads(lab.ringdeal(
-        "spread", server.address, "-n", connections, "--shape", shape, "--json"))
+        "spread", server.address, "-n", connections, "--shape", shape,
+        "--workers-of", server.process.pid, "--json"))
     counts = sorted((worker["connections"] for worker in spread["workers"]), reverse=True)
     if sum(counts) != connections:
         raise Failure(f"{server.address}: {sum(counts)} of {connections} connections have a worker")

@@ -188,8 +188,7 @@ class Server:
         self.await_ready()
 
     def python_command(self, _lab, _name):
-        return [PYTHON, ROOT / "tests/programs/prefork_server.py",
-                "--address", self.address, "--workers", WORKERS]
+        return [PYTHON, ROOT / "tests/programs/prefork_server.py", self.address, WORKERS]
 
     def nginx_command(self, lab, name):
         directory = lab.directory / name

@@ -1,0 +1,63 @@
+"""What is installed is all there, finds itself, and can be compiled against."""
+
+import os
+import subprocess
+
+import pytest
+
+PROGRAM = """\
+#include <ringdeal/ringdeal.h>
+#include <stddef.h>
+int main(void) { return ringdeal_join == NULL; }
+"""
+
+
+@pytest.mark.parametrize("name", ["sbin/ringdeald", "bin/ringdeal"])
+def test_programs_say_their_version(installed, name):
+    run = subprocess.run([installed.path(name), "--version"], capture_output=True, text=True, check=True)
+    assert "0.1.0" in run.stdout
+
+
+def test_shim_lies_where_the_command_looks_for_it(installed):
+    shim = installed.only("libringdeal-preload.so")
+    assert shim.parent.name == "ringdeal"
+    run = subprocess.run(
+        [installed.path("bin/ringdeal"), "run", "--control", "/nowhere/control.sock", "--",
+         "/usr/bin/env"],
+        capture_output=True, text=True, check=True,
+    )
+    environment = dict(line.split("=", 1) for line in run.stdout.splitlines() if "=" in line)
+    assert os.path.samefile(environment["LD_PRELOAD"], shim)
+
+
+def test_c_program_compiles_against_the_package(installed, tmp_path):
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    source.write_text(PROGRAM)
+    environment = {
+        **os.environ,
+        "PKG_CONFIG_PATH": str(installed.only("ringdeal.pc").parent),
+        "PKG_CONFIG_SYSROOT_DIR": str(installed.root),
+    }
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "ringdeal"],
+        env=environment, capture_output=True, text=True, check=True,
+    ).stdout.split()
+    subprocess.run(["gcc", "-Wall", "-Werror", source, "-o", program, *flags], check=True)
+    library_directory = installed.only("libringdeal.so.*").parent
+    subprocess.run([program], env={"LD_LIBRARY_PATH": str(library_directory)}, check=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["ringdeal.minimal.yaml", "ringdeal.full.yaml", "ringdeal.adopted.yaml"])
+def test_sample_configuration_is_there(installed, name):
+    assert installed.only(name).parent.name == "examples"
+
+
+@pytest.mark.parametrize("name", ["ringdeal.service", "ringdeal.socket"])
+def test_unit_is_where_systemd_looks(installed, name):
+    assert installed.only(name).parent == installed.path("lib/systemd/system")
+
+
+def test_drop_in_names_the_installed_shim(installed):
+    shim = "/" + str(installed.only("libringdeal-preload.so").relative_to(installed.root))
+    assert f"Environment=LD_PRELOAD={shim}\n" in installed.only("preload.conf").read_text()
