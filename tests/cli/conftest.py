@@ -23,6 +23,8 @@ def ringdeal(*arguments, environment=None):
 
 def spread(address, *arguments, exit_code=0):
     """The JSON of one spread; its parts always add up to the whole."""
+    if "--timeout" not in arguments:
+        arguments += ("--timeout", PATIENCE / 2)  # the machine may be busy
     done = ringdeal("spread", address, "--json", *arguments)
     assert done.returncode == exit_code, done.stderr
     report = json.loads(done.stdout)

@@ -1,5 +1,6 @@
 """ringdeal spread finds the process that holds each connection, whatever the server is."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -97,13 +98,13 @@ def test_unaccepted_on_a_unix_socket(tmp_path):
 
 def test_a_worker_that_serves_one_at_a_time_has_one(python_server):
     server = python_server("blocking_server.py", "127.0.0.1:0", 2)
-    report = spread(server.address, "-n", 8, "--timeout", 0.5, exit_code=1)
+    report = spread(server.address, "-n", 8, "--timeout", 3, exit_code=1)
     assert counts(report) == [1, 1]
     assert report["unaccepted"] == 6
     assert pids(report) == children_of(server.pid)
 
 
-def test_what_was_accepted_and_not_answered_has_a_worker(processes, tmp_path):
+def test_what_was_accepted_and_not_answered_has_a_worker():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(64)
@@ -112,7 +113,7 @@ def test_what_was_accepted_and_not_answered_has_a_worker(processes, tmp_path):
             target=lambda: accepted.extend(listener.accept()[0] for _ in range(3)))
         thread.start()
         address = "127.0.0.1:%d" % listener.getsockname()[1]
-        report = spread(address, "-n", 4, "--timeout", 0.5, exit_code=1)
+        report = spread(address, "-n", 4, "--timeout", 3, exit_code=1)
         thread.join()
         for connection in accepted:
             connection.close()
@@ -132,43 +133,55 @@ def test_a_stopped_worker_is_not_waited_for(python_server):
                                  {"pid": stopped, "connections": 0}]
 
 
-def test_a_server_that_closes_after_each_answer_is_not_counted_wrong(closing_server):
-    report = spread(closing_server, "-n", 8, exit_code=1)
-    assert report["unknown"] == 8
-    assert counts(spread(closing_server, "-n", 8, "--silent")) == [8]
+def test_a_server_that_closes_without_an_answer_is_not_counted_as_unaccepted(closing_server):
+    address = closing_server(b"")
+    assert spread(address, "-n", 8, exit_code=1)["unknown"] == 8
+    assert counts(spread(address, "-n", 8, "--silent")) == [8]
 
 
 @pytest.fixture
 def closing_server():
-    """Closes each connection when its request has come, after an answer."""
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
-    listener.listen(64)
+    """Closes each connection when its request has come, after an answer if there is one."""
+    with socket.socket() as listener, contextlib.ExitStack() as ends:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
 
-    def answer(connection):
-        with connection:
-            if connection.recv(4096):
-                connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n0")
+        def end(connection, answer):
+            with connection:
+                if connection.recv(4096) and answer:
+                    connection.sendall(answer)
 
-    def serve():
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=answer, args=(connection,)).start()
+        def serve(answer):
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    threading.Thread(target=end, args=(connection, answer)).start()
 
-    thread = threading.Thread(target=serve)
-    thread.start()
-    yield "127.0.0.1:%d" % listener.getsockname()[1]
-    listener.shutdown(socket.SHUT_RDWR)
-    thread.join()
-    listener.close()
+        def start(answer):
+            thread = threading.Thread(target=serve, args=(answer,))
+            thread.start()
+            ends.callback(thread.join)
+            ends.callback(listener.shutdown, socket.SHUT_RDWR)
+            return "127.0.0.1:%d" % listener.getsockname()[1]
+
+        yield start
 
 
-def test_an_answer_that_names_no_process_is_not_believed(python_server, processes, closing_server):
-    report = spread(closing_server, "-n", 4, "--path", "/", exit_code=1)
+@pytest.mark.parametrize("answer", [b"HTTP/1.0 404 Not Found\r\n\r\n404",
+                                    b"HTTP/1.0 200 OK\r\n\r\npid 7",
+                                    b"HTTP/1.0 200 OK\r\n\r\n0", b"7", b""])
+def test_an_answer_that_names_no_process_is_not_believed(closing_server, answer):
+    report = spread(closing_server(answer), "-n", 4, "--path", "/", exit_code=1)
     assert report["unknown"] == 4
+
+
+@pytest.mark.parametrize("answer", [
+    b"HTTP/1.0 200 OK\r\n\r\n77\n",
+    b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n77",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n7\r\n1;x=y\r\n7\r\n0\r\n\r\n"])
+def test_the_number_is_found_in_every_form_of_body(closing_server, answer):
+    report = spread(closing_server(answer), "-n", 4, "--path", "/")
+    assert report["workers"] == [{"pid": 77, "connections": 4}]
 
 
 def test_workers_of_names_the_workers(python_server):
