@@ -163,6 +163,7 @@ int ListenWithoutDoor(int number, int backlog) {
   char text[kMaxAddressText] = "";
   if (!IsStream(number) || !LocalAddressOf(number, &address) ||
       !IsAskedAbout(address.get(), address.length, &address, text)) {
+    table::Replace(number, Entry{}, Entry{Kind::kNative, 0, 0});
     return real::listen(number, backlog);
   }
   client::BindResult asked;

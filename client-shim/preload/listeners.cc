@@ -5,6 +5,7 @@
 #include "client-shim/preload/listener.h"
 #include "client-shim/preload/process.h"
 #include "client-shim/preload/real_calls.h"
+#include "client-shim/preload/settings.h"
 #include "protocol/socket_identity.h"
 
 namespace ringdeal::shim::listeners {
@@ -79,6 +80,10 @@ Listener* Track(int number) {
     SocketAddress address;
     if (LocalAddressOf(number, &address)) {
       FormatAddress(address, listener->address, sizeof(listener->address));
+    }
+    if (!IsMeant(listener->address)) {
+      LeaveAlone(listener);
+      return nullptr;
     }
     listener->listening.store(IsListening(number));
     listener->nonblocking.store((real::fcntl(number, F_GETFL) & O_NONBLOCK) != 0);

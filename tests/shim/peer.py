@@ -133,7 +133,10 @@ class Peer:
                 return
             self._thawed.wait()
             for each in line.decode().splitlines():
-                self._answer(control, json.loads(each), descriptors)
+                try:
+                    self._answer(control, json.loads(each), descriptors)
+                except BrokenPipeError:
+                    return  # nobody waits for the answer any more
 
     def _answer(self, control, request, descriptors):
         if request["op"] == "bind":

@@ -1,0 +1,112 @@
+"""With no ringdeald, a frozen one, or one that refuses, a program runs as if there were no shim."""
+import signal
+import socket
+import time
+
+import pytest
+
+
+ALL = ["accept", "epoll", "poll", "select"]
+
+
+def flags(wait):
+    return [] if wait == "accept" else ["--nonblocking"]
+
+
+@pytest.mark.parametrize("wait", ALL)
+def test_no_ringdeald_and_it_serves(run, helpers, wait):
+    server = run("server", wait, *flags(wait))
+    port = helpers.port_of(server)
+    for _ in range(5):
+        assert int(helpers.ask(port)) == server.pid
+    said = [line for line in server.output().splitlines() if line.startswith("ringdeal:")]
+    assert len(said) == 1 and "no ringdeald" in said[0]
+
+
+def test_no_ringdeald_is_said_once_for_all_children(run, helpers):
+    server = run("server", "accept", "--forks", "5")
+    assert helpers.ask(helpers.port_of(server))
+    assert server.output().count("ringdeal:") == 1
+
+
+def test_no_ringdeald_is_an_error_if_it_is_required(run):
+    server = run("server", "accept", RINGDEAL_REQUIRE="1")
+    server.wait_for_line("cannot listen: Connection refused")
+    assert server.wait() == 1
+    assert server.output().count("ringdeal:") == 1
+
+
+def test_disabled_it_says_nothing(run, helpers):
+    server = run("server", "poll", RINGDEAL_DISABLE="1")
+    assert int(helpers.ask(helpers.port_of(server))) == server.pid
+    assert "ringdeal" not in server.output()
+
+
+def test_a_listener_that_is_not_meant_is_left_alone(peer, run, helpers):
+    server = run("server", "poll", RINGDEAL_LISTENERS=":1,127.0.0.1:2")
+    assert int(helpers.ask(helpers.port_of(server))) == server.pid
+    assert not peer.binds and not peer.workers
+
+
+@pytest.mark.parametrize("wait", ALL)
+def test_a_frozen_ringdeald_delays_once_and_is_joined_when_it_thaws(peer, run, helpers, wait):
+    peer.freeze()
+    start = time.monotonic()
+    server = run("server", wait, *flags(wait))
+    port = helpers.port_of(server)
+    for _ in range(5):
+        assert int(helpers.ask(port)) == server.pid
+    assert time.monotonic() - start < 2
+    assert server.output().count("ringdeal:") == 1
+    peer.thaw()
+    worker = peer.wait_for_worker()
+    peer.wait_for_state(worker, "worker")
+    with socket.create_connection(("127.0.0.1", port), 10) as client:
+        worker.hand(peer.accept())
+        assert int(client.recv(100)) == server.pid
+
+
+def test_frozen_at_the_join_and_not_before(peer, run, helpers):
+    server = run("late.py")
+    port = helpers.port_of(server)
+    peer.freeze()
+    start = time.monotonic()
+    server.signal(signal.SIGUSR1)
+    assert int(helpers.ask(port)) == server.pid
+    assert time.monotonic() - start < 2
+    peer.thaw()
+    worker = peer.wait_for_worker()
+    peer.wait_for_state(worker, "worker")
+
+
+def test_refused_and_it_serves_from_the_listener(make_peer, run, helpers):
+    make_peer(refuses=True)
+    server = run("server", "accept")
+    port = helpers.port_of(server)
+    for _ in range(5):
+        assert int(helpers.ask(port)) == server.pid
+    assert "not this one" in server.output()
+
+
+def test_not_adopted_and_it_serves_untouched(make_peer, run, helpers):
+    peer = make_peer(doors=False)
+    server = run("server", "epoll", "--nonblocking")
+    assert int(helpers.ask(helpers.port_of(server))) == server.pid
+    assert not peer.workers
+
+
+def test_an_owned_listener_comes_with_bind(make_peer, run, helpers):
+    owned = socket.create_server(("127.0.0.1", 0))
+    port = owned.getsockname()[1]
+    owned.setblocking(False)
+    peer = make_peer(owned=owned)
+    servers = [run("server", "accept", "--port", port) for _ in range(2)]
+    workers = [peer.wait_for_worker(1), peer.wait_for_worker(2)]
+    assert peer.binds[0] == f"127.0.0.1:{port}"
+    for worker in workers:
+        assert worker.request["one_at_a_time"] is True  # what the program's own socket was
+        with socket.create_connection(("127.0.0.1", port), 10) as client:
+            worker.hand(peer.accept())
+            assert int(client.recv(100)) == worker.pid
+    for server in servers:
+        assert helpers.port_of(server) == port
