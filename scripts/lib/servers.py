@@ -162,7 +162,8 @@ class Ringdeald:
 
     def await_workers(self, address):
         def ready():
-            return [worker["state"] for worker in self.workers(address)].count("worker") == WORKERS
+            joined = [worker["state"] in ("worker", "observer") for worker in self.workers(address)]
+            return joined.count(True) == WORKERS
 
         await_true(f"{WORKERS} workers at {address}", ready, self.process)
 
@@ -172,7 +173,13 @@ class Ringdeald:
         def idle():
             return all(w["active"] == 0 and w["pending"] == 0 for w in self.workers(address))
 
-        await_true(f"idle workers at {address}", idle, self.process)
+        try:
+            await_true(f"idle workers at {address}", idle, self.process)
+        except Failure as failure:
+            raise Failure(f"{failure}\n{self.status()}") from None
+
+    def status(self):
+        return self.lab.ringdeal("status", "--control", self.control)
 
 
 class Server:
