@@ -33,8 +33,9 @@ uint64_t Now() {
 
 void EnterWait(Page* page, int control) {
   if (page->progress.waiting.fetch_add(1) == 0) {
-    page->progress.pass_start.store(0);
-    page->signs.passes.fetch_add(1, std::memory_order_relaxed);
+    // The wait that follows joining ends no pass: whoever is rung meanwhile has not declined by it.
+    const bool in_pass = page->progress.pass_start.exchange(0) != 0;
+    if (in_pass) page->signs.passes.fetch_add(1, std::memory_order_relaxed);
   }
   PokeIfWanted(page, control);
 }

@@ -235,8 +235,8 @@ int Listen(int number, int backlog) {
   if (!listener->owned.load() && listener->member.ready_set() < 0) {
     const int result = real::listen(number, backlog);
     if (result != 0) return result;
-    listener->listening.store(true);
-    listener->made_by.store(OwnPid());
+    // Listening again is no making: asyncio does it in each child.
+    if (!listener->listening.exchange(true)) listener->made_by.store(OwnPid());
     // From here on the flag is the program's own, whatever ringdeald does to the socket.
     if (!listener->flag_known.exchange(true)) {
       listener->nonblocking.store((real::fcntl(number, F_GETFL) & O_NONBLOCK) != 0);

@@ -1,0 +1,101 @@
+"""Unmodified prefork servers, adopted by a real ringdeald without configuration."""
+import os
+import pathlib
+import signal
+
+import pytest
+
+from support import build
+from support.clients import Burst
+from support.waiting import wait_until
+
+NGINX = "/usr/sbin/nginx"
+CONFIGURATION = """
+{user}
+daemon off; worker_processes {workers}; pid {directory}/pid; error_log stderr warn;
+events {{ worker_connections 256; }}
+http {{
+  access_log off; keepalive_timeout 60;
+  client_body_temp_path {directory}/t1; proxy_temp_path {directory}/t2;
+  fastcgi_temp_path {directory}/t3; uwsgi_temp_path {directory}/t4; scgi_temp_path {directory}/t5;
+  server {{ listen 127.0.0.1:{port}; location / {{ return 200 "$pid"; }} }}
+}}
+"""
+
+
+def free_port():
+    import socket
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def spreads(address, count, repetitions=5):
+    for _ in range(repetitions):
+        with Burst(address, count) as burst:
+            yield burst.spread()
+        # The next burst finds the workers at rest.
+
+
+def at_rest(daemon):
+    daemon.wait_for(lambda status: all(worker["active"] == 0 for listener in status["listeners"]
+                                       for worker in listener["workers"]), "all closed")
+
+
+@pytest.mark.parametrize("count, share", [(32, 16), (8, 4)])
+def test_two_asyncio_workers_get_the_same(daemon, run, count, share):
+    server = run(build.PYTHON, build.SERVERS / "prefork_server.py", "127.0.0.1:0", "2")
+    address = "127.0.0.1", int(server.wait_for_line(r"^(\d+)$").group(1))
+    daemon.wait_for_workers(2)
+    for _ in range(5):
+        with Burst(address, count) as burst:
+            assert sorted(burst.spread().values()) == [share, share]
+        at_rest(daemon)
+    server.signal(signal.SIGTERM)
+    assert server.wait() == 0
+
+
+@pytest.fixture
+def start_nginx(directory, run):
+    def start(workers=2):
+        port = free_port()
+        user = "user www-data;" if os.geteuid() == 0 else ""
+        configuration = directory / "nginx.conf"
+        configuration.write_text(CONFIGURATION.format(
+            user=user, workers=workers, directory=directory, port=port))
+        server = run(NGINX, "-p", directory, "-c", configuration)
+        return server, ("127.0.0.1", port)
+    return start
+
+
+def test_nginx_with_two_workers(daemon, start_nginx):
+    server, address = start_nginx()
+    daemon.wait_for_workers(2)
+    for _ in range(5):
+        with Burst(address, 32) as burst:
+            assert sorted(burst.spread().values()) == [16, 16]
+        at_rest(daemon)
+    server.signal(signal.SIGQUIT)
+    assert server.wait() == 0
+
+
+def test_nginx_reloads(daemon, start_nginx):
+    server, address = start_nginx()
+    old = {worker["pid"] for worker in daemon.wait_for_workers(2)}
+    server.signal(signal.SIGHUP)
+    daemon.wait_for(lambda status: old.isdisjoint(
+        worker["pid"] for worker in daemon.workers() if worker["state"] == "worker") and
+        len([w for w in daemon.workers() if w["state"] == "worker"]) == 2, "new workers")
+    with Burst(address, 32) as burst:
+        assert sorted(burst.spread().values()) == [16, 16]
+
+
+def test_nginx_survives_the_death_of_ringdeald(daemon, start_nginx):
+    server, address = start_nginx()
+    daemon.wait_for_workers(2)
+    with Burst(address, 8) as burst:
+        burst.spread()
+        daemon.kill()
+        assert sum(burst.spread().values()) == 8
+    with Burst(address, 8) as burst:
+        assert sum(burst.spread().values()) == 8
+    assert "emerg" not in server.output() and "alert" not in server.output()
