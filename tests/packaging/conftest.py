@@ -16,10 +16,11 @@ class Installed:
         self.root = root
         cache = (build / "CMakeCache.txt").read_text()
         self.prefix = re.search(r"^CMAKE_INSTALL_PREFIX:PATH=(.*)$", cache, re.M).group(1)
-        subprocess.run(
+        run = subprocess.run(
             ["cmake", "--install", build], env={"PATH": "/usr/bin:/bin", "DESTDIR": str(root)},
-            check=True, capture_output=True, text=True,
+            capture_output=True, text=True,
         )
+        assert run.returncode == 0, run.stdout + run.stderr
 
     def path(self, relative):
         return self.root / self.prefix.lstrip("/") / relative

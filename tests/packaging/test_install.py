@@ -5,10 +5,16 @@ import subprocess
 
 import pytest
 
+# Ends with 0 if the library works as far as it can where nobody listens.
 PROGRAM = """\
+#include <errno.h>
 #include <ringdeal/ringdeal.h>
-#include <stddef.h>
-int main(void) { return ringdeal_join == NULL; }
+
+int main(void) {
+  ringdeal_options options = {.size = sizeof(options), .listener = "web",
+                              .control_path = "/nowhere/control.sock"};
+  return ringdeal_join(&options) != NULL || errno != ECONNREFUSED;
+}
 """
 
 
@@ -42,7 +48,9 @@ def test_c_program_compiles_against_the_package(installed, tmp_path):
         ["pkg-config", "--cflags", "--libs", "ringdeal"],
         env=environment, capture_output=True, text=True, check=True,
     ).stdout.split()
-    subprocess.run(["gcc", "-Wall", "-Werror", source, "-o", program, *flags], check=True)
+    compiled = subprocess.run(
+        ["gcc", "-Wall", "-Werror", source, "-o", program, *flags], capture_output=True, text=True)
+    assert compiled.returncode == 0, compiled.stderr
     library_directory = installed.only("libringdeal.so.*").parent
     subprocess.run([program], env={"LD_LIBRARY_PATH": str(library_directory)}, check=True)
 
