@@ -1,0 +1,37 @@
+"""What programs do with their listening descriptors: programs/scenario.py asserts the same with the
+shim and without, so that the kernel is the judge of both."""
+import threading
+
+import pytest
+
+QUIET = ["asked_about", "flags", "close_on_exec_survives", "time_out", "close_ranges",
+         "closed_by_thread", "shut_by_thread"]
+ONE_CONNECTION = ["options", "shut_down", "unconnect", "closed_number_is_free",
+                  "sits_on_every_number", "interrupted", "added_before_bind", "closed_stdio"]
+MORE = {"short_address": 2, "duplicates": 2, "two_threads": 5}
+# The kernel does not wake accept when another thread closes its descriptor; the shim does.
+SHIM_ALONE = {"closed_by_thread"}
+
+
+@pytest.fixture(params=["bare", "no ringdeald", "ringdeald"])
+def surroundings(request, directory):
+    if request.param == "ringdeald":
+        request.getfixturevalue("daemon")
+    return request.param
+
+
+@pytest.mark.parametrize("name", QUIET + ONE_CONNECTION + list(MORE))
+def test_scenario(run, helpers, surroundings, name):
+    if name in SHIM_ALONE and surroundings != "ringdeald":
+        pytest.skip("the kernel leaves the thread in accept")
+    program = run("scenario.py", name, preload=surroundings != "bare")
+    connections = 1 if name in ONE_CONNECTION else MORE.get(name, 0)
+    if connections:
+        port = helpers.port_of(program)
+        threads = [threading.Thread(target=helpers.ask, args=(port,)) for _ in range(connections)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    program.wait_for_line("^ok$")
+    assert program.wait() == 0, program.output()
