@@ -128,6 +128,8 @@ Dealer::Outcome Dealer::DealKept(uint64_t now_ns) {
 // worker stores what makes it eligible and then reads wants_ready; here wants_ready is stored and
 // then the lines are read, both sequentially consistent.
 bool Dealer::FindAnyAfterAsking(uint64_t now_ns) {
+  RefreshAll(now_ns);
+  if (AnyAvailable()) return true;
   if (!holding_) observers_.RingDeclined(now_ns);
   holding_ = true;
   for (const Slot slot : view_.members()) {
@@ -160,6 +162,7 @@ Dealer::Outcome Dealer::DealLocked(const Connection& connection, uint64_t now_ns
     const std::optional<Slot> slot = Choose(connection.cpu, now_ns);
     if (!slot) return Outcome::kKept;
     const Result<void> sent = Send(*slot, connection);
+    Refresh(*slot, now_ns);
     if (sent) return Outcome::kDelivered;
     if (!GiveUpOn(*slot, sent.error().number, now_ns)) return Outcome::kRefused;
   }
@@ -190,7 +193,6 @@ bool Dealer::GiveUpOn(Slot slot, int error_number, uint64_t now_ns) {
     case ENOMEM:
     case EMFILE:
       ++refused_;
-      Refresh(slot, now_ns);
       return false;
     case EAGAIN:
     case ENOBUFS:
@@ -254,7 +256,7 @@ StandingRules Dealer::RulesAt(uint64_t now_ns) const {
 void Dealer::Refresh(Slot slot, uint64_t now_ns) {
   const Reading reading = workers_[slot]->Read(RulesAt(now_ns));
   if (!reading.honest) ++clamped_;
-  view_.Update(slot, reading.load, reading.standing);
+  view_.Update(slot, reading.load, reading.standing, reading.in_long_pass);
 }
 
 void Dealer::RefreshAll(uint64_t now_ns) {

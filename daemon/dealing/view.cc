@@ -23,12 +23,15 @@ void View::Remove(Slot slot) {
   members_.pop_back();
 }
 
-void View::Update(Slot slot, uint64_t load, Standing standing) {
+void View::Update(Slot slot, uint64_t load, Standing standing, bool in_long_pass) {
   WorkerView& worker = workers_[slot];
-  if (worker.load == load && worker.standing == standing) return;
+  if (worker.load == load && worker.standing == standing && worker.in_long_pass == in_long_pass) {
+    return;
+  }
   if (worker.standing == Standing::kUnavailable) worker.turn = std::max(worker.turn, current_turn_);
   worker.load = load;
   worker.standing = standing;
+  worker.in_long_pass = in_long_pass;
   Reorder(worker);
 }
 

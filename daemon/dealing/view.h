@@ -21,7 +21,7 @@ class View {
   void Remove(Slot slot);
 
   // What a look at the worker's line said.
-  void Update(Slot slot, uint64_t load, Standing standing);
+  void Update(Slot slot, uint64_t load, Standing standing, bool in_long_pass = false);
   // ringdeald dealt a connection to it.
   void Dealt(Slot slot);
 

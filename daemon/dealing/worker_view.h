@@ -12,7 +12,7 @@ using Slot = uint32_t;
 // May the worker be given a connection now?
 enum class Standing : uint8_t {
   kEligible,     // yes
-  kBusy,         // only if nobody is eligible: in one pass for longer than busy_after
+  kBusy,         // only if nobody is eligible: no progress for many times busy_after
   kUnavailable,  // no: observer, paused, draining, left, full, or no thread of it waits in accept
 };
 
@@ -23,12 +23,14 @@ struct WorkerView {
   uint64_t turn = 0;        // grows with each connection dealt, by less the greater the weight
   uint64_t last_dealt = 0;  // number of the deal that it last had: ties go to the smallest
   Standing standing = Standing::kUnavailable;
+  bool in_long_pass = false;  // no progress for busy_after: loses ties
 };
 
 // Workers are ordered by rank, smallest first.
 struct Rank {
   uint64_t first = 0;
-  uint64_t second = 0;
+  bool in_long_pass = false;
+  uint64_t last_dealt = 0;
 
   friend auto operator<=>(const Rank&, const Rank&) = default;
 };

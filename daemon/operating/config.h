@@ -30,7 +30,8 @@ struct ListenerConfig {
   std::string owner;       // of a UNIX socket's path; empty: as created
   std::string group;       // of a UNIX socket's path; empty: as created
   std::string policy = "least-loaded";
-  Duration busy_after = std::chrono::milliseconds(2);  // in one pass for longer: passed over
+  // In one pass for longer, without taking anything: loses ties; 25 times as long: passed over.
+  Duration busy_after = std::chrono::milliseconds(2);
   bool share_listener = true;  // workers get the listener itself, so that they can fail open
   // Who may bind the address under the shim or register without holding the listener. Root and
   // ringdeald's own user always may.

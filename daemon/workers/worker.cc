@@ -14,10 +14,14 @@ Reading Worker::Read(const StandingRules& rules) {
   if (report_) return ReadReport(rules);
   const WorkerLine line = ReadLine(*page_.get());
   Reading reading;
+  const uint64_t taken_before = counts_.taken();
   reading.honest = counts_.Believe(line, given());
+  if (counts_.taken() != taken_before) progress_ns_ = rules.now_ns;
   const uint64_t pending = given() - counts_.taken();
   reading.load = counts_.active() + pending + BelievedQueued(line);
-  reading.standing = StandingOf(line, pending, rules);
+  const uint64_t without_progress = WithoutProgress(line, progress_ns_, rules.now_ns);
+  reading.in_long_pass = without_progress > rules.busy_after_ns;
+  reading.standing = StandingOf(line, pending, without_progress, rules);
   if (full_at_taken_ && *full_at_taken_ != counts_.taken()) full_at_taken_.reset();
   if (draining_ || gone_ || full_at_taken_) reading.standing = Standing::kUnavailable;
   return reading;

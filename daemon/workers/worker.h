@@ -38,6 +38,7 @@ struct WorkerReport {
 struct Reading {
   uint64_t load = 0;
   Standing standing = Standing::kUnavailable;
+  bool in_long_pass = false;
   bool honest = true;  // false: the counts had to be corrected
 };
 
@@ -90,6 +91,7 @@ class Worker {
   uint64_t handed_ = 0;
   uint64_t recalled_ = 0;
   BelievedCounts counts_;
+  uint64_t progress_ns_ = 0;  // when a connection was last seen to be taken
   std::optional<WorkerReport> report_;
   std::optional<uint64_t> full_at_taken_;
   bool draining_ = false;

@@ -35,15 +35,21 @@ bool BelievedCounts::Believe(const WorkerLine& line, uint64_t given) {
   return honest;
 }
 
-Standing StandingOf(const WorkerLine& line, uint64_t pending, const StandingRules& rules) {
+uint64_t WithoutProgress(const WorkerLine& line, uint64_t progress_ns, uint64_t now_ns) {
+  if (line.pass_start == 0 || line.waiting > 0) return 0;
+  // What began "after now" began while this look was taken.
+  const uint64_t since = std::max(line.pass_start, progress_ns);
+  return now_ns > since ? now_ns - since : 0;
+}
+
+Standing StandingOf(const WorkerLine& line, uint64_t pending, uint64_t without_progress_ns,
+                    const StandingRules& rules) {
   if (line.state != WorkerState::kWorker) return Standing::kUnavailable;
   if (pending >= rules.channel_depth) return Standing::kUnavailable;
   if (line.style == AcceptStyle::kOneAtATime && line.waiting <= pending) {
     return Standing::kUnavailable;
   }
-  // A pass that began "after now" began while this look was taken.
-  const bool in_pass = line.pass_start != 0 && line.waiting == 0;
-  if (in_pass && line.pass_start + rules.busy_after_ns < rules.now_ns) return Standing::kBusy;
+  if (without_progress_ns > kBusyTimes * rules.busy_after_ns) return Standing::kBusy;
   return Standing::kEligible;
 }
 

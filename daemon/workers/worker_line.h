@@ -46,11 +46,20 @@ class BelievedCounts {
 // What decides a standing besides the line itself.
 struct StandingRules {
   uint64_t now_ns = 0;         // CLOCK_MONOTONIC
-  uint64_t busy_after_ns = 0;  // in one pass for longer: busy
+  uint64_t busy_after_ns = 0;  // without progress for longer: in a long pass
   uint64_t channel_depth = 0;  // this many pending: unavailable
 };
 
-Standing StandingOf(const WorkerLine& line, uint64_t pending, const StandingRules& rules);
+// A worker without progress for this many times busy_after is not merely slow: it gets nothing while
+// another is there.
+inline constexpr uint64_t kBusyTimes = 25;
+
+// How long the worker has shown no progress: it is in a pass, and neither has the pass begun nor was
+// a connection seen to be taken since. `progress_ns`: when one was last seen to be taken.
+uint64_t WithoutProgress(const WorkerLine& line, uint64_t progress_ns, uint64_t now_ns);
+
+Standing StandingOf(const WorkerLine& line, uint64_t pending, uint64_t without_progress_ns,
+                    const StandingRules& rules);
 
 // `queued` as it counts in a load: what a worker says of itself is bounded.
 uint64_t BelievedQueued(const WorkerLine& line);

@@ -41,7 +41,7 @@ TEST(RankHeap, KeepsTheSmallestFirstUnderRandomChanges) {
       heap.Remove(slot);
       expected.erase(slot);
     } else {
-      const Rank rank{random() % 8, random()};
+      const Rank rank{random() % 8, random() % 2 == 0, random()};
       heap.Put(slot, rank);
       expected[slot] = rank;
     }

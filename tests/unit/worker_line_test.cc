@@ -73,42 +73,55 @@ TEST(Standing, IsNotEligibleBeforeTheFirstAccept) {
        {WorkerState::kStarting, WorkerState::kObserver, WorkerState::kPaused, WorkerState::kLeft}) {
     WorkerLine line = Accepting();
     line.state = state;
-    EXPECT_EQ(StandingOf(line, 0, kRules), Standing::kUnavailable);
+    EXPECT_EQ(StandingOf(line, 0, 0, kRules), Standing::kUnavailable);
   }
-  EXPECT_EQ(StandingOf(Accepting(), 0, kRules), Standing::kEligible);
+  EXPECT_EQ(StandingOf(Accepting(), 0, 0, kRules), Standing::kEligible);
 }
 
 TEST(Standing, IsNotEligibleForAStateThatDoesNotExist) {
   WorkerLine line = Accepting();
   line.state = static_cast<WorkerState>(77);
-  EXPECT_EQ(StandingOf(line, 0, kRules), Standing::kUnavailable);
+  EXPECT_EQ(StandingOf(line, 0, 0, kRules), Standing::kUnavailable);
 }
 
-TEST(Standing, IsBusyInALongPassOnly) {
+TEST(Standing, IsBusyOnlyAfterALongTimeWithoutProgress) {
+  const uint64_t limit = kBusyTimes * kRules.busy_after_ns;
+  EXPECT_EQ(StandingOf(Accepting(), 0, limit, kRules), Standing::kEligible);
+  EXPECT_EQ(StandingOf(Accepting(), 0, limit + 1, kRules), Standing::kBusy);
+}
+
+TEST(WithoutProgress, DoesNotCountTheTimeBeforeAConnectionWasTaken) {
   WorkerLine line = Accepting();
   line.waiting = 0;
-  line.pass_start = 9'000'000;
-  EXPECT_EQ(StandingOf(line, 0, kRules), Standing::kEligible);
-  line.pass_start = 7'000'000;
-  EXPECT_EQ(StandingOf(line, 0, kRules), Standing::kBusy);
-  line.waiting = 1;  // another thread of it waits
-  EXPECT_EQ(StandingOf(line, 0, kRules), Standing::kEligible);
+  line.pass_start = 4'000'000;
+  EXPECT_EQ(WithoutProgress(line, 0, 10'000'000), 6'000'000u);
+  EXPECT_EQ(WithoutProgress(line, 9'000'000, 10'000'000), 1'000'000u);
+  EXPECT_EQ(WithoutProgress(line, 0, 3'000'000), 0u) << "a pass that began after the look";
+}
+
+TEST(WithoutProgress, DoesNotCountWhileAThreadWaits) {
+  WorkerLine line = Accepting();
+  line.pass_start = 4'000'000;
+  EXPECT_EQ(WithoutProgress(line, 0, 10'000'000), 0u);
+  line.waiting = 0;
+  line.pass_start = 0;
+  EXPECT_EQ(WithoutProgress(line, 0, 10'000'000), 0u);
 }
 
 TEST(Standing, GivesABlockingProgramNoSecondConnection) {
   WorkerLine line = Accepting();
   line.style = AcceptStyle::kOneAtATime;
-  EXPECT_EQ(StandingOf(line, 0, kRules), Standing::kEligible);
-  EXPECT_EQ(StandingOf(line, 1, kRules), Standing::kUnavailable);
+  EXPECT_EQ(StandingOf(line, 0, 0, kRules), Standing::kEligible);
+  EXPECT_EQ(StandingOf(line, 1, 0, kRules), Standing::kUnavailable);
   line.waiting = 2;
-  EXPECT_EQ(StandingOf(line, 1, kRules), Standing::kEligible);
+  EXPECT_EQ(StandingOf(line, 1, 0, kRules), Standing::kEligible);
   line.waiting = 0;
-  EXPECT_EQ(StandingOf(line, 0, kRules), Standing::kUnavailable);
+  EXPECT_EQ(StandingOf(line, 0, 0, kRules), Standing::kUnavailable);
 }
 
 TEST(Standing, DoesNotFillAChannelBeyondItsDepth) {
-  EXPECT_EQ(StandingOf(Accepting(), 3, kRules), Standing::kEligible);
-  EXPECT_EQ(StandingOf(Accepting(), 4, kRules), Standing::kUnavailable);
+  EXPECT_EQ(StandingOf(Accepting(), 3, 0, kRules), Standing::kEligible);
+  EXPECT_EQ(StandingOf(Accepting(), 4, 0, kRules), Standing::kUnavailable);
 }
 
 TEST(ReadLine, ReadsWhatThePageSays) {
