@@ -205,7 +205,7 @@ void Member::Leave(bool for_good) {
   Use use(this);
   const int saved_errno = errno;
   SettledForm();
-  form_.store(Form::kApart, std::memory_order_release);
+  const bool was_direct = form_.exchange(Form::kApart) == Form::kDirect;
   // A child that has not joined leaves nothing: what it holds is its parent's.
   const bool ours = !inherited_.load() && !shares_ready_set_.load();
   Page* page = page_.exchange(nullptr);
@@ -224,7 +224,7 @@ void Member::Leave(bool for_good) {
     }
     if (control_.valid()) RemoveFromReadySet(ready_set_.get(), control_.get());
     if (listener_.valid()) RemoveFromReadySet(ready_set_.get(), listener_.get());
-    if (for_good && users_.load() > 1) Retire(WakeReadySet(ready_set_.get()));
+    if (was_direct && users_.load() > 1) Retire(WakeReadySet(ready_set_.get()));
   }
   Retire(control_.Take());
   Retire(channel_.Take());

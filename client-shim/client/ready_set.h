@@ -17,7 +17,7 @@ void AddListenerToReadySet(int set, int listener);
 void RemoveFromReadySet(int set, int descriptor);
 
 // Makes the set readable for good, so that everybody who waits on it looks again. Returns a
-// descriptor to close together with the set, or -1.
+// private descriptor to discard together with the set, or -1.
 int WakeReadySet(int set);
 
 // Blocks until the set is readable or `timeout_ms` is over (-1: none). Returns 1, 0, or -1 and

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "client-shim/client/kernel_call_linux.h"
+#include "client-shim/client/private_descriptor.h"
 #include "client-shim/client/ready_set.h"
 
 namespace ringdeal::client {
@@ -35,7 +36,8 @@ void AddListenerToReadySet(int set, int listener) {
 void RemoveFromReadySet(int set, int descriptor) { Change(set, EPOLL_CTL_DEL, descriptor, 0); }
 
 int WakeReadySet(int set) {
-  const int bell = eventfd(1, EFD_CLOEXEC);
+  // Out of the way: the program may count on the number that it has just closed.
+  const int bell = Keep(UniqueFd(eventfd(1, EFD_CLOEXEC)));
   if (bell >= 0) AddToReadySet(set, bell);
   return bell;
 }

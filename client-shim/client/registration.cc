@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMaxRequestBytes = 1024;
 
 // The uid of the first ringdeald that this process or an ancestor reached, plus one; 0: none yet.
-std::atomic<uint64_t> first_peer{0};
+constinit std::atomic<uint64_t> first_peer{0};
 
 bool IsFirstPeer(int control) {
   const auto peer = PeerCredentialsOf(control);

@@ -11,12 +11,12 @@ constexpr int kGroups = 4096;
 // Pages by index. A page stays mapped as long as the process lives (4 KiB for each time that it
 // joined), since a thread may be about to write to it; its index is given again once the worker has
 // left and all of its connections are closed. Each place is taken by compare-and-swap.
-std::atomic<Page*> pages[kPages];
+constinit std::atomic<Page*> pages[kPages] = {};
 // A mark for places whose page is the parent's: entries that a child inherits still point there.
 Page* const kParents = reinterpret_cast<Page*>(1);
 
 // Open numbers of each group of duplicates. 0: the group is free.
-std::atomic<uint16_t> groups[kGroups];
+constinit std::atomic<uint16_t> groups[kGroups] = {};
 
 bool IsDone(const Page* page) {
   const auto& progress = page->progress;

@@ -20,8 +20,8 @@ using client::Form;
 constexpr int kPatienceMilliseconds = 100;
 
 // ringdeald once did not answer in time. It is not waited for again, neither here nor in children.
-std::atomic<bool> out_of_patience{false};
-std::atomic<bool> said_why_not{false};
+constinit std::atomic<bool> out_of_patience{false};
+constinit std::atomic<bool> said_why_not{false};
 
 int Patience() { return out_of_patience.load() ? 0 : kPatienceMilliseconds; }
 

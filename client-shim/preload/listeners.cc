@@ -11,10 +11,12 @@
 namespace ringdeal::shim::listeners {
 namespace {
 
-Listener places[kMax];
-std::atomic<bool> any{false};
-std::atomic<int> end_of_numbers{0};
-std::atomic<uint16_t> generation{0};
+// All of the shim's state is there before its constructor, which may come before those of other
+// static objects.
+constinit Listener places[kMax] = {};
+constinit std::atomic<bool> any{false};
+constinit std::atomic<int> end_of_numbers{0};
+constinit std::atomic<uint16_t> generation{0};
 
 void RaiseEnd(int number) {
   int seen = end_of_numbers.load(std::memory_order_relaxed);

@@ -27,16 +27,16 @@ class OptionRecord {
  private:
   struct Option {
     std::atomic<bool> ready{false};
-    int level;
-    int name;
-    socklen_t length;
-    unsigned char value[kValueBytes];
+    int level = 0;
+    int name = 0;
+    socklen_t length = 0;
+    unsigned char value[kValueBytes] = {};
   };
 
   Option* Newest(int level, int name) const;
 
   std::atomic<size_t> count_{0};
-  mutable Option options_[kOptions];
+  mutable Option options_[kOptions] = {};
 };
 
 }  // namespace ringdeal::shim

@@ -118,8 +118,9 @@ void ResolveOne(const char* name, Function*& target) {
 
 }  // namespace
 
-#define RINGDEAL_AS_THE_KERNEL(name) \
-  decltype(real::name) name = &Bare<SYS_##name, std::remove_pointer_t<decltype(real::name)>>::Call;
+#define RINGDEAL_AS_THE_KERNEL(name)    \
+  constinit decltype(real::name) name = \
+      &Bare<SYS_##name, std::remove_pointer_t<decltype(real::name)>>::Call;
 
 RINGDEAL_AS_THE_KERNEL(bind)
 RINGDEAL_AS_THE_KERNEL(listen)
@@ -137,17 +138,17 @@ RINGDEAL_AS_THE_KERNEL(dup3)
 RINGDEAL_AS_THE_KERNEL(epoll_ctl)
 #undef RINGDEAL_AS_THE_KERNEL
 
-decltype(real::close_range) close_range = &BareCloseRange;
-decltype(real::dup2) dup2 = &BareDup2;
-decltype(real::epoll_wait) epoll_wait = &BareEpollWait;
-decltype(real::epoll_pwait) epoll_pwait = &BareEpollPwait;
-decltype(real::epoll_pwait2) epoll_pwait2 = &BareEpollPwait2;
-decltype(real::poll) poll = &BarePoll;
-decltype(real::ppoll) ppoll = &BarePpoll;
-decltype(real::select) select = &BareSelect;
-decltype(real::pselect) pselect = &BarePselect;
-decltype(real::fcntl) fcntl = &BareFcntl;
-decltype(real::ioctl) ioctl = &BareIoctl;
+constinit decltype(real::close_range) close_range = &BareCloseRange;
+constinit decltype(real::dup2) dup2 = &BareDup2;
+constinit decltype(real::epoll_wait) epoll_wait = &BareEpollWait;
+constinit decltype(real::epoll_pwait) epoll_pwait = &BareEpollPwait;
+constinit decltype(real::epoll_pwait2) epoll_pwait2 = &BareEpollPwait2;
+constinit decltype(real::poll) poll = &BarePoll;
+constinit decltype(real::ppoll) ppoll = &BarePpoll;
+constinit decltype(real::select) select = &BareSelect;
+constinit decltype(real::pselect) pselect = &BarePselect;
+constinit decltype(real::fcntl) fcntl = &BareFcntl;
+constinit decltype(real::ioctl) ioctl = &BareIoctl;
 
 void Resolve() {
   if (&dlsym == nullptr) return;

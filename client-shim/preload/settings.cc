@@ -28,7 +28,7 @@ bool Copy(const char* name, char (&target)[kSize]) {
 
 }  // namespace
 
-Settings settings;
+constinit Settings settings;
 
 void ReadEnvironment() {
   if (IsOn("RINGDEAL_DISABLE")) return;

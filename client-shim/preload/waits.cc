@@ -22,7 +22,7 @@ struct Mark {
 };
 
 constexpr int kMarks = 128;  // further epoll sets work, and show no passes
-Mark marks[kMarks];
+constinit Mark marks[kMarks] = {};
 
 unsigned BitOf(const Listener* listener) { return 1u << listeners::IndexOf(listener); }
 
