@@ -97,3 +97,11 @@ def ask(port, timeout=10):
 @pytest.fixture
 def helpers():
     return type("Helpers", (), {"port_of": staticmethod(port_of), "ask": staticmethod(ask)})
+
+
+@pytest.fixture
+def daemon_with_web(directory):
+    """A real ringdeald that owns one listener."""
+    daemon = Daemon(directory, ["name: web, bind: 127.0.0.1:0"])
+    yield daemon
+    daemon.stop()

@@ -1,0 +1,52 @@
+"""No connection is lost at the descriptor limit, and the page says how many are open."""
+import os
+import socket
+
+import pytest
+
+import peer as words
+
+
+@pytest.mark.parametrize("wait", ["epoll", "accept"])
+@pytest.mark.parametrize("limit, connections", [(64, 2000), (600, 2000)])
+def test_nothing_is_lost_at_the_descriptor_limit(daemon, run, helpers, wait, limit, connections):
+    server = run("flood", limit, wait)
+    port = helpers.port_of(server)
+    answered = sum(helpers.ask(port) == "x" for _ in range(connections))
+    assert answered == connections
+    line = server.wait_for_line(r"taken %d refused (\d+)" % connections)
+    assert int(line.group(1)) > 0, "the limit was never met"
+    worker = daemon.workers()[0]
+    assert worker["taken"] == connections == worker["handed"]
+
+
+def test_duplicates_of_a_connection_count_once(peer, run, helpers):
+    server = run("counting.py")
+    port = helpers.port_of(server)
+    worker = peer.wait_for_worker()
+    clients = []
+    for step, closed in [("two duplicates", 0), ("one closed", 0), ("another closed", 0),
+                         ("the last closed", 1), ("replaced by dup2", 2), ("closed unseen", 2),
+                         ("number given again", 3), ("all closed by range", 4)]:
+        if step in ("two duplicates", "replaced by dup2", "closed unseen", "number given again"):
+            client = socket.create_connection(("127.0.0.1", port), 10)
+            clients.append(client)
+            worker.hand(peer.accept())
+        server.wait_for_line(step)
+        assert worker.count(words.CLOSED) == closed, step
+        os.kill(server.pid, 10)
+    assert server.wait() == 0, server.output()
+    assert worker.count(words.TAKEN) == 4
+
+
+def test_a_child_counts_nothing_of_its_parents(peer, run, helpers):
+    server = run("counting.py", "fork")
+    port = helpers.port_of(server)
+    worker = peer.wait_for_worker()
+    with socket.create_connection(("127.0.0.1", port), 10):
+        worker.hand(peer.accept())
+        server.wait_for_line("child closed its copy")
+        assert worker.count(words.CLOSED) == 0
+        os.kill(server.pid, 10)
+        server.wait_for_line("parent closed")
+        assert worker.count(words.CLOSED) == 1
