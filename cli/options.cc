@@ -33,7 +33,9 @@ struct Targets {
 };
 
 void AddControl(CLI::App* command, std::string* control) {
-  command->add_option("--control", *control, "ringdeald's control socket")->type_name("PATH");
+  command->add_option("--control", *control, "ringdeald's control socket")
+      ->type_name("PATH")
+      ->envname("RINGDEAL_CONTROL");
 }
 
 CLI::App* AddRun(CLI::App* app, RunOptions* run) {

@@ -1,4 +1,6 @@
 // ringdeald: owns listeners, accepts, and hands each connection to the worker that should have it.
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -55,5 +57,6 @@ int main(int argc, char** argv) {
   const auto started = daemon.Start(TakeInheritedSockets(ListenerNames(*config)));
   if (!started) return Fail(kExitSystem, started.error());
   daemon.Run();
+  if (daemon.HasStuckThread()) _exit(kExitOk);
   return kExitOk;
 }

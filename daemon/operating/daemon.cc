@@ -192,9 +192,16 @@ void Daemon::Stop() {
 void Daemon::EndIfDealt() {
   const auto dealt = [](const auto& listener) { return listener->dealer().kept() == 0; };
   const auto& all = listeners_->all();
-  const bool done = !recall_->busy() && std::all_of(all.begin(), all.end(), dealt);
-  if (done || MonotonicNs() >= stop_deadline_ns_) return loop_.Stop();
-  stop_timer_->Arm(kStopTick);
+  if (!recall_->busy() && std::all_of(all.begin(), all.end(), dealt)) return loop_.Stop();
+  if (MonotonicNs() < stop_deadline_ns_) return stop_timer_->Arm(kStopTick);
+  for (const auto& listener : all) {
+    if (dealt(listener)) continue;
+    Log(LogLevel::kError, "connections_dropped",
+        {{"listener", listener->name()},
+         {"connections", listener->dealer().kept()},
+         {"reason", "no worker took them within drain_timeout"}});
+  }
+  loop_.Stop();
 }
 
 }  // namespace ringdeal

@@ -28,6 +28,9 @@ class Daemon {
   Result<void, std::string> Start(std::vector<InheritedSocket> inherited);
   // Serves until a signal ends it.
   void Run();
+  // True if a thread may be stuck in the kernel: then the process must end without taking apart
+  // what that thread will use should it ever return.
+  bool HasStuckThread() const { return registrar_->recall_threads_abandoned() > 0; }
 
  private:
   IntakeCallbacks MakeIntakeCallbacks();

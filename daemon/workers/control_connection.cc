@@ -1,5 +1,6 @@
 #include "daemon/workers/control_connection.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -10,6 +11,17 @@
 #include "protocol/descriptor_passing.h"
 
 namespace ringdeal {
+
+bool IsAtEnd(int socket) {
+  char byte;
+  return recv(socket, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+bool ControlConnection::PeerIsGone() const {
+  pollfd process = {process_.get(), POLLIN, 0};
+  const bool ended = process_.valid() && poll(&process, 1, 0) == 1;
+  return ended || IsAtEnd(socket_.get());
+}
 
 ControlConnection::ControlConnection(UniqueFd socket, Peer peer, Peer opener, EventLoop* loop,
                                      std::chrono::nanoseconds patience, Callbacks callbacks)

@@ -15,6 +15,9 @@
 
 namespace ringdeal {
 
+// True if the peer of a socket closed it and everything that it sent was read. Does not wait.
+bool IsAtEnd(int socket);
+
 class ControlConnection {
  public:
   struct Callbacks {
@@ -36,6 +39,8 @@ class ControlConnection {
 
   // The peer must read: an answer that does not fit into the socket's buffer ends the connection.
   void Answer(const std::string& line, std::span<const int> descriptors);
+  // True if the peer closed its end or its process ended, whether or not that was noticed yet.
+  bool PeerIsGone() const;
   // Ends the connection soon, from the loop.
   void End(const char* code);
 

@@ -158,7 +158,7 @@ void ControlServer::Refuse(int socket, const char* code, const char* text) {
                             {}, {}, MSG_DONTWAIT);
 }
 
-Result<UniqueFd> ControlServer::OpenDoor(const Peer& opener) {
+Result<ControlServer::DoorEnd> ControlServer::OpenDoor(const Peer& opener) {
   if (!WithinBounds(opener.uid) || !HasDescriptors()) return SystemError{EMFILE, "door"};
   Result<SocketPair> pair = MakeMessagePair();
   if (!pair) return pair.error();
@@ -170,7 +170,12 @@ Result<UniqueFd> ControlServer::OpenDoor(const Peer& opener) {
   door->watch = loop_->WatchReadable(door->socket.get(), [this, id] { UseDoor(id); });
   ++held_by_uid_[opener.uid];
   doors_[id] = std::move(door);
-  return std::move(pair->second);
+  return DoorEnd{id, std::move(pair->second)};
+}
+
+bool ControlServer::DoorIsClosed(DoorId id) const {
+  const auto found = doors_.find(id);
+  return found == doors_.end() || IsAtEnd(found->second->socket.get());
 }
 
 void ControlServer::UseDoor(DoorId id) {

@@ -40,8 +40,13 @@ class ControlServer {
   // Takes no more connections, removes the path.
   void StopListening();
 
-  // Makes a door; the end to be passed on.
-  Result<UniqueFd> OpenDoor(const Peer& opener);
+  struct DoorEnd {
+    DoorId id = 0;
+    UniqueFd end;  // to be passed on
+  };
+  Result<DoorEnd> OpenDoor(const Peer& opener);
+  // True if all copies were closed, whether or not that was noticed yet.
+  bool DoorIsClosed(DoorId id) const;
 
   size_t connections() const { return connections_.size(); }
   // True while descriptor numbers are left for one more worker.

@@ -1,5 +1,6 @@
 #include "daemon/workers/registrar.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -107,13 +108,33 @@ Result<void, RequestError> Registrar::Bind(const Request& request, Caller* calle
     caller->connection->Answer(OkLine(), {});
     return {};
   }
-  const Result<UniqueFd> door = server_->OpenDoor(peer);
+  const Result<ControlServer::DoorEnd> door = server_->OpenDoor(peer);
   if (!door) return FailedStep(door.error());
+  const auto orphan = owned == nullptr ? FindOrphan(*request.address, peer.uid) : nullptr;
+  if (orphan != nullptr) doors_[door->id].insert(orphan);
+  const std::shared_ptr<Listener> given = owned != nullptr ? owned : orphan;
   std::vector<int> descriptors;
-  if (owned != nullptr) descriptors.push_back(owned->sockets().front().descriptor.get());
-  descriptors.push_back(door->get());
+  if (given != nullptr) descriptors.push_back(given->sockets().front().descriptor.get());
+  descriptors.push_back(door->end.get());
   caller->connection->Answer(OkLine(), descriptors);
   return {};
+}
+
+// An adopted listener whose processes have all ended, though not every sign of it was read yet: a
+// server that is started again would find its address in use, by us alone. It gets the listener
+// back, with what waits in its accept queue.
+std::shared_ptr<Listener> Registrar::FindOrphan(const std::string& address, uid_t uid) const {
+  for (const auto& listener : listeners_->all()) {
+    if (listener->owned() || listener->address() != address || listener->uid() != uid) continue;
+    const bool worked_for = std::any_of(members_.begin(), members_.end(), [&](const auto& member) {
+      return member.second.listener == listener && !member.first->PeerIsGone();
+    });
+    const bool held = std::any_of(doors_.begin(), doors_.end(), [&](const auto& door) {
+      return door.second.contains(listener) && !server_->DoorIsClosed(door.first);
+    });
+    if (!worked_for && !held) return listener;
+  }
+  return nullptr;
 }
 
 Result<void, RequestError> Registrar::Register(const Request& request, Caller* caller) {

@@ -50,12 +50,12 @@ struct StandingRules {
   uint64_t channel_depth = 0;  // this many pending: unavailable
 };
 
-// A worker without progress for this many times busy_after is not merely slow: it gets nothing while
-// another is there.
+// A worker without progress for this many times busy_after is not merely slow: it gets nothing
+// while another is there.
 inline constexpr uint64_t kBusyTimes = 25;
 
-// How long the worker has shown no progress: it is in a pass, and neither has the pass begun nor was
-// a connection seen to be taken since. `progress_ns`: when one was last seen to be taken.
+// How long the worker has shown no progress: it is in a pass, and neither has the pass begun nor
+// was a connection seen to be taken since. `progress_ns`: when one was last seen to be taken.
 uint64_t WithoutProgress(const WorkerLine& line, uint64_t progress_ns, uint64_t now_ns);
 
 Standing StandingOf(const WorkerLine& line, uint64_t pending, uint64_t without_progress_ns,
