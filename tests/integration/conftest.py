@@ -1,4 +1,5 @@
 import pathlib
+import signal
 import sys
 import tempfile
 
@@ -26,6 +27,17 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
+
+
+@pytest.fixture(autouse=True)
+def no_test_lasts_for_ever():
+    """What hangs fails, and its processes are ended."""
+    def too_long(_signal, _frame):
+        raise AssertionError("the test took more than 150 s")
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(150)
+    yield
+    signal.alarm(0)
 
 
 @pytest.fixture

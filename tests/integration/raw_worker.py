@@ -42,14 +42,18 @@ class Worker:
         self.events.register(thing, selectors.EVENT_READ, callback)
 
     def receive(self, channel):
-        frame, descriptors, _, _ = socket.recv_fds(channel, 144, 1, socket.MSG_DONTWAIT)
+        # Not recv_fds: it leaves the flags out, and ringdeald may have been here first.
+        try:
+            frame, ancillary, _, _ = channel.recvmsg(144, socket.CMSG_SPACE(4), socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
         if not frame:  # ringdeald is gone: accept from the listener itself
             self.events.unregister(channel)
             self.watch(self.listener, self.accept)
             return
         kind, _, _ = struct.unpack_from("=IIQ", frame)
         if kind == CONNECTION:
-            self.serve(socket.socket(fileno=descriptors[0]))
+            self.serve(socket.socket(fileno=struct.unpack("=i", ancillary[0][2])[0]))
 
     def accept(self, listener):
         try:

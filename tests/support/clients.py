@@ -10,11 +10,15 @@ REQUEST = b"GET %s HTTP/1.1\r\nHost: test\r\n\r\n"
 ONE_SHOT = b"GET %s HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
 
 
+def family_of(address):
+    if isinstance(address, str):
+        return socket.AF_UNIX
+    return socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+
+
 def connect(address, timeout=10.0):
     """One blocking connection. `address`: (host, port) or the path of a UNIX socket."""
-    family = socket.AF_UNIX if isinstance(address, str) else (
-        socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
-    connection = socket.socket(family)
+    connection = socket.socket(family_of(address))
     connection.settimeout(timeout)
     connection.connect(address)
     return connection
@@ -56,8 +60,7 @@ class Burst:
                 time.sleep(gap)  # the shape of a ramp, not a wait
 
     def _begin(self):
-        family = socket.AF_INET6 if ":" in self.address[0] else socket.AF_INET
-        connection = socket.socket(family)
+        connection = socket.socket(family_of(self.address))
         connection.setblocking(False)
         connection.connect_ex(self.address)
         return connection
@@ -154,8 +157,7 @@ class Load:
                 self._expire()
 
     def _begin(self):
-        connection = socket.socket(
-            socket.AF_INET6 if ":" in self.address[0] else socket.AF_INET)
+        connection = socket.socket(family_of(self.address))
         connection.setblocking(False)
         connection.connect_ex(self.address)
         self.started += 1

@@ -64,6 +64,7 @@ class Process:
             status = self.child.wait(timeout)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"still running after {timeout} s:\n{self.output()}") from None
+        self._reader.join(1)  # what it said last; a child may keep its output open
         return status
 
     def children(self):

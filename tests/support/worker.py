@@ -90,9 +90,11 @@ class Worker:
     def frame(self, flags=socket.MSG_DONTWAIT):
         """The next frame: kind, sequence, peer and descriptors; None if there is none."""
         try:
-            data, descriptors, _, _ = socket.recv_fds(self.channel, 144, 4, flags)
+            data, ancillary, _, _ = self.channel.recvmsg(144, socket.CMSG_SPACE(16), flags)
         except BlockingIOError:
             return None
+        descriptors = [number for _, _, numbers in ancillary
+                       for number in memoryview(numbers).cast("i")]
         if not data:
             raise EOFError("the channel ended")
         kind, length, sequence = struct.unpack_from("=IIQ", data)

@@ -18,8 +18,8 @@ static char* withheld;
 static void* receive(void* unused) {
   struct iovec part = {withheld, 144};
   char control[64];
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control,
-                           .msg_controllen = sizeof(control)};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
   recvmsg(channel, &message, 0);
   return unused;
 }

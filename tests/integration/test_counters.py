@@ -1,0 +1,45 @@
+"""After many connections that end in every way and order, every count is right."""
+import re
+
+import pytest
+
+from support import build
+from support.process import Process
+
+
+def connect_many(closing, where, count, *ways):
+    connector = Process([build.PROGRAMS / "connector", where[1], count, *ways])
+    closing.add(connector, connector.kill)
+    assert connector.wait(120) == 0
+    said = re.search(r"connected (\d+) greeted (\d+) left (\d+)", connector.output())
+    connected, greeted, left = map(int, said.groups())
+    assert connected == count, connector.output()
+    assert greeted + left == count, f"{count - greeted - left} connections were lost"
+
+
+@pytest.mark.parametrize("mode, count", [
+    ("epoll", 100_000),
+    ("block", 20_000),
+    pytest.param("block", 100_000, marks=pytest.mark.slow),
+])
+def test_four_accepting_threads_and_random_ends(mode, count, daemon, target, closing):
+    where = daemon.address()
+    server = target([build.PROGRAMS / "threads_server", where[1], count, mode], daemon)
+    server.address()
+    connect_many(closing, where, count, "random")
+    server.process.wait_for_line("all closed", 30)
+    worker = daemon.worker(server.pid)
+    listener = daemon.listener()
+    assert listener["accepted"] == count
+    assert worker["handed"] - worker["recalled"] + worker["direct"] == count
+    assert worker["taken"] + worker["direct"] == count
+    assert worker["closed"] == count
+    assert (worker["active"], worker["pending"], worker["load"]) == (0, 0, 0)
+    assert listener["counters_clamped"] == 0
+
+
+def test_the_same_without_ringdeald(target, closing):
+    """The programs themselves lose nothing: what the test above finds is ringdeal's."""
+    server = target([build.PROGRAMS / "threads_server", "0", "5000", "epoll"])
+    connect_many(closing, server.address(), 5000, "random")
+    server.process.wait_for_line("all closed", 30)

@@ -1,0 +1,93 @@
+"""nginx, unmodified: shared evenly, and reloaded under load without a failed request."""
+import os
+import shutil
+import signal
+
+import pytest
+
+from support.clients import Burst, Load
+
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
+pytestmark = [pytest.mark.skipif(NGINX is None, reason="nginx is not installed"),
+              pytest.mark.skipif(os.geteuid() != 0, reason="nginx drops root's privileges here")]
+
+CONFIGURATION = """
+daemon off;
+user nobody nogroup;
+pid {directory}/nginx.pid;
+error_log stderr notice;
+worker_processes 2;
+events {{ worker_connections 512; }}
+http {{
+  access_log off;
+  client_body_temp_path {directory}/body;
+  proxy_temp_path {directory}/proxy;
+  fastcgi_temp_path {directory}/fastcgi;
+  uwsgi_temp_path {directory}/uwsgi;
+  scgi_temp_path {directory}/scgi;
+  server {{
+    listen {address};
+    location / {{ return 200 $pid; }}
+  }}
+}}
+"""
+
+
+def free_port():
+    """A port for a program that cannot choose one; nothing else in the test binds between."""
+    import socket
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(params=["owned", "adopted"])
+def nginx(request, start_daemon, target, tmp_path):
+    owned = request.param == "owned"
+    daemon = start_daemon(*(["name: web, bind: 127.0.0.1:0"] if owned else []))
+    where = daemon.address() if owned else ("127.0.0.1", free_port())
+    configuration = tmp_path / "nginx.conf"
+    configuration.write_text(CONFIGURATION.format(directory=tmp_path, address="%s:%d" % where))
+    program = target([NGINX, "-c", configuration, "-p", tmp_path, "-e", "stderr"], daemon)
+    return daemon, where, program, wait_for_generation(daemon, set())
+
+
+def wait_for_generation(daemon, old):
+    """The pids of two workers that are none of `old`, once all of those have left."""
+    def found(_):
+        if not daemon.status()["listeners"]:
+            return None
+        now = {each["pid"] for each in daemon.workers() if each["state"] == "worker"}
+        return now if len(now) == 2 and not now & old else None
+    return daemon.wait_for(found, "two new workers", 20)
+
+
+def test_shares_are_even(nginx):
+    daemon, where, _, pids = nginx
+    for _ in range(10):
+        with Burst(where, 32) as burst:
+            assert burst.spread() == {pid: 16 for pid in pids}
+        daemon.wait_for(lambda _: all(each["active"] == 0 for each in daemon.workers()))
+
+
+def test_ten_reloads_under_load_without_a_failed_request(nginx):
+    daemon, where, program, pids = nginx
+    load = Load(where, concurrency=8)
+    try:
+        for _ in range(10):
+            finished = load.finished
+            program.process.signal(signal.SIGHUP)
+            pids = wait_for_generation(daemon, pids)
+            daemon.wait_for(lambda _: load.finished > finished + 50, "requests go on")
+    finally:
+        load.stop()
+    assert not load.failures, load.failures
+    assert len(load.answered) > 10, "workers of several generations answered"
+
+
+def test_a_graceful_end_answers_all_that_was_asked(nginx):
+    _, where, program, _ = nginx
+    with Burst(where, 32) as burst:
+        burst.spread()
+        program.process.signal(signal.SIGQUIT)
+        assert program.process.wait(20) == 0

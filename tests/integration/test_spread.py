@@ -1,0 +1,82 @@
+"""Workers share what comes exactly evenly: owned and adopted listeners, every shape of arrival."""
+import itertools
+
+import pytest
+
+from support import build
+from support.clients import Burst
+
+SERVER = build.SERVERS / "prefork_server.py"
+
+
+def start(kind, start_daemon, target, workers):
+    """A daemon and the address of a prefork server of so many workers."""
+    listeners = ["name: web, bind: 127.0.0.1:0"] if kind == "owned" else []
+    daemon = start_daemon(*listeners)
+    address = "%s:%d" % daemon.address() if kind == "owned" else "127.0.0.1:0"
+    server = target([build.PYTHON, SERVER, address, str(workers)], daemon)
+    where = server.address()
+    daemon.wait_for_workers(workers)
+    return daemon, where
+
+
+def shares(daemon, where, count, gap=0.0):
+    """How many connections each worker got, the rest of the listener being idle."""
+    with Burst(where, count, gap) as burst:
+        counts = sorted(burst.spread().values())
+    daemon.wait_for(lambda _: all(each["active"] == 0 for each in daemon.workers()))
+    return counts
+
+
+@pytest.mark.parametrize("kind", ["owned", "adopted"])
+@pytest.mark.parametrize("workers", [2, 3, 5])
+def test_every_shape_is_exact_to_one(kind, workers, start_daemon, target):
+    daemon, where = start(kind, start_daemon, target, workers)
+    for count, gap in [(32, 0.0), (32, 0.01), (8, 0.0)]:
+        counts = shares(daemon, where, count, gap)
+        assert len(counts) == workers and counts[-1] - counts[0] <= 1, counts
+
+
+@pytest.mark.parametrize("kind", ["owned", "adopted"])
+def test_twenty_times_16_16_and_4_4(kind, start_daemon, target):
+    daemon, where = start(kind, start_daemon, target, 2)
+    seen = [(shares(daemon, where, 32), shares(daemon, where, 32, 0.01), shares(daemon, where, 8))
+            for _ in range(20)]
+    assert seen == list(itertools.repeat(([16, 16], [16, 16], [4, 4]), 20))
+
+
+@pytest.mark.parametrize("kind", ["owned", "adopted"])
+def test_the_first_clients_find_all_workers(kind, start_daemon, target):
+    """Not one connection before has shown anybody what the workers are."""
+    _, where = start(kind, start_daemon, target, 2)
+    with Burst(where, 8) as burst:
+        assert sorted(burst.spread().values()) == [4, 4]
+
+
+def test_connections_that_stay_are_counted_with_new_ones(start_daemon, target):
+    _, where = start("owned", start_daemon, target, 2)
+    with Burst(where, 3) as first, Burst(where, 5) as second:
+        assert sorted((first.spread() + second.spread()).values()) == [4, 4]
+
+
+@pytest.mark.parametrize("address", ["[::1]:0", "unix"])
+def test_other_families(address, start_daemon, target, directory):
+    bind = f"unix:{directory}/web.sock" if address == "unix" else address
+    daemon = start_daemon(f'name: web, bind: "{bind}"')
+    where = daemon.listener()["address"]
+    server = target([build.PYTHON, SERVER, where, "2"], daemon)
+    server.process.wait_for_line(".")
+    daemon.wait_for_workers(2)
+    with Burst(where[len("unix:"):] if address == "unix" else daemon.address(), 32) as burst:
+        assert sorted(burst.spread().values()) == [16, 16]
+
+
+def test_two_listeners_of_one_daemon_do_not_mix(start_daemon, target):
+    daemon = start_daemon("name: one, bind: 127.0.0.1:0", "name: two, bind: 127.0.0.1:0")
+    pids = {}
+    for name in ("one", "two"):
+        target([build.PYTHON, SERVER, "%s:%d" % daemon.address(name), "2"], daemon).address()
+        pids[name] = {each["pid"] for each in daemon.wait_for_workers(2, name=name)}
+    for name in ("one", "two"):
+        with Burst(daemon.address(name), 16) as burst:
+            assert burst.spread() == {pid: 8 for pid in pids[name]}
