@@ -25,10 +25,10 @@ std::string Version() {
 Result<Options, EarlyExit> Parse(int argc, const char* const* argv) {
   Options options;
   CLI::App app("Hands accepted connections to the worker that should have them.", "ringdeald");
-  auto* config =
-      app.add_option("--config", options.config_path,
-                     "Configuration; default: " + DefaultConfigPath() + ", which need not exist")
-          ->type_name("FILE");
+  const std::string usual = DefaultConfigPath();
+  const std::string help =
+      "Configuration; default: " + (usual.empty() ? "none" : usual + ", which need not exist");
+  auto* config = app.add_option("--config", options.config_path, help)->type_name("FILE");
   app.add_flag("--check", options.check, "Read the configuration, say whether it is good, end");
   app.set_version_flag("--version", Version());
   app.footer(ExitCodes());
