@@ -80,7 +80,6 @@ def test_a_recall_of_more_than_ringdeald_may_hold_loses_nothing(start_daemon, cl
 
     def take(_):
         stayer.take_all()
-        stayer.poke()
         return stayer.page.taken == queued
     daemon.wait_for(take, f"all {queued} taken")
 

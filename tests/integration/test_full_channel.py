@@ -40,8 +40,7 @@ def test_with_all_channels_full_connections_wait_and_none_is_lost(start_daemon, 
         assert daemon.workers()[0]["pending"] == 4
 
         def drain(_):
-            if worker.take_all():
-                worker.poke()
+            worker.take_all()
             return worker.page.taken == 32
         daemon.wait_for(drain, "all taken")
         assert len(burst.connections) == 32

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from support.clients import Burst, Load
+from support.clients import Burst, Load, free_port
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
 pytestmark = [pytest.mark.skipif(NGINX is None, reason="nginx is not installed"),
@@ -31,14 +31,6 @@ http {{
   }}
 }}
 """
-
-
-def free_port():
-    """A port for a program that cannot choose one; nothing else in the test binds between."""
-    import socket
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(params=["owned", "adopted"])

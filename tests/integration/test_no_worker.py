@@ -10,7 +10,7 @@ def test_connections_wait_for_the_first_worker(daemon, join):
         worker = join().become()
         daemon.wait_for(lambda _: daemon.workers()[0]["handed"] == 8)
         assert len(worker.take_all()) == 8
-    assert daemon.listener()["holds"] == 1
+    assert daemon.listener()["holds"] >= 1
 
 
 def test_a_paused_worker_that_goes_on_is_seen_at_once(daemon, join):

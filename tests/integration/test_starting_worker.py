@@ -16,7 +16,10 @@ def test_a_registered_process_that_has_not_begun_gets_nothing(daemon, join):
 def test_an_observer_gets_doorbells_and_no_connection(daemon, join):
     observer, working = join(observer=True).become(state=1), join().become()
     with Burst(daemon.address(), 8):
-        daemon.wait_for(lambda _: len(working.take_all()) or working.page.taken == 8)
+        def taken(_):
+            working.take_all()
+            return working.page.taken == 8
+        daemon.wait_for(taken)
     kinds = set()
     while frame := observer.frame():
         kinds.add(frame[0])

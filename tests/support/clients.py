@@ -10,6 +10,13 @@ REQUEST = b"GET %s HTTP/1.1\r\nHost: test\r\n\r\n"
 ONE_SHOT = b"GET %s HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
 
 
+def free_port():
+    """A port for what cannot be told to choose one; nobody else is likely to be given it next."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 def family_of(address):
     if isinstance(address, str):
         return socket.AF_UNIX

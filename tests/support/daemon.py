@@ -24,6 +24,8 @@ class Daemon:
         self.leaks_allowed = leaks_allowed
         bind = "127.0.0.1:0" if http else ""
         text = f'control: {{path: "{self.control}"}}\nhttp: {{bind: "{bind}"}}\n{more}\n'
+        if "drain_timeout" not in more:
+            text += "drain_timeout: 1s\n"  # what no worker is left for need not wait long
         if listeners:
             text += "listeners:\n" + "".join(f"  - {{{each}}}\n" for each in listeners)
         self.config.write_text(text)

@@ -114,9 +114,11 @@ class Worker:
         return connection
 
     def take_all(self):
+        """All that wait, counted and said: a channel that was full has room again."""
         taken = []
         while connection := self.take():
             taken.append(connection)
+        self.poke()
         return taken
 
     def close_connection(self, connection):
