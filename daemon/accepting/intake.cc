@@ -28,12 +28,15 @@ Intake::Intake(std::shared_ptr<Listener> listener, EventLoop* loop, AcceptGate* 
       timer_(loop->MakeTimer([this] { Resume(); })) {}
 
 void Intake::WatchSocket(int socket) {
-  auto watch = loop_->WatchReadable(socket, [this, socket] { Accept(socket); });
-  if (watch == nullptr) return callbacks_->failed(listener_, errno);
+  auto source = std::make_unique<Source>();
+  source->socket = socket;
+  (void)LocalAddressOf(socket, &source->address);
+  source->watch = loop_->WatchReadable(socket, [this, from = source.get()] { Accept(*from); });
+  if (source->watch == nullptr) return callbacks_->failed(listener_, errno);
   if (listener_->intake_state().load(std::memory_order_relaxed) != IntakeState::kAccepting) {
-    watch->Disable();
+    source->watch->Disable();
   }
-  watches_.push_back(std::move(watch));
+  sources_.push_back(std::move(source));
 }
 
 void Intake::Resume() {
@@ -55,10 +58,10 @@ void Intake::Stop() {
   SetWatching(false);
 }
 
-void Intake::Accept(int socket) {
+void Intake::Accept(const Source& source) {
   const uint64_t now_ns = MonotonicNs();
   for (int i = 0; i < kRound; ++i) {
-    if (!MayAccept(now_ns) || !AcceptOne(socket, now_ns)) break;
+    if (!MayAccept(now_ns) || !AcceptOne(source, now_ns)) break;
   }
   RunErrands();
 }
@@ -87,15 +90,15 @@ bool Intake::MayAccept(uint64_t now_ns) {
 }
 
 // Returns false if this round is over.
-bool Intake::AcceptOne(int socket, uint64_t now_ns) {
+bool Intake::AcceptOne(const Source& source, uint64_t now_ns) {
   Connection connection;
   connection.peer_length = sizeof(connection.peer);
-  if (gate_->Enter(socket)) callbacks_->watch_gate();
-  connection.socket =
-      AcceptSocket(socket, reinterpret_cast<sockaddr*>(&connection.peer), &connection.peer_length);
+  if (gate_->Enter(source.socket)) callbacks_->watch_gate();
+  connection.socket = AcceptSocket(source.socket, reinterpret_cast<sockaddr*>(&connection.peer),
+                                   &connection.peer_length);
   const int error_number = errno;
   gate_->Leave();
-  if (!connection.socket) return HandleError(socket, error_number);
+  if (!connection.socket) return HandleError(source, error_number);
   listener_->counters().accepted.fetch_add(1, std::memory_order_relaxed);
   connection.peer_length = std::min<socklen_t>(connection.peer_length, sizeof(connection.peer));
   RINGDEAL_FAILPOINT("accepted");
@@ -112,7 +115,7 @@ bool Intake::AcceptOne(int socket, uint64_t now_ns) {
   return true;
 }
 
-bool Intake::HandleError(int socket, int error_number) {
+bool Intake::HandleError(const Source& source, int error_number) {
   const AcceptVerdict verdict = ClassifyAcceptError(error_number);
   if (verdict == AcceptVerdict::kEmpty) return false;
   listener_->counters().errors[AcceptErrorIndex(error_number)].fetch_add(1,
@@ -124,7 +127,7 @@ bool Intake::HandleError(int socket, int error_number) {
     case AcceptVerdict::kSkip:
       return true;
     case AcceptVerdict::kListenAgain:
-      if (listen(socket, listener_->config().backlog) == 0) {
+      if (ListenAgain(source.socket, source.address, listener_->config().backlog)) {
         listener_->counters().listener_repairs.fetch_add(1, std::memory_order_relaxed);
         return true;
       }
@@ -165,7 +168,9 @@ void Intake::EndHold(uint64_t now_ns) {
 }
 
 void Intake::SetWatching(bool watching) {
-  for (const auto& watch : watches_) watching ? watch->Enable() : watch->Disable();
+  for (const auto& source : sources_) {
+    watching ? source->watch->Enable() : source->watch->Disable();
+  }
 }
 
 }  // namespace ringdeal

@@ -9,6 +9,7 @@
 #include "daemon/accepting/accept_gate.h"
 #include "daemon/accepting/listener.h"
 #include "daemon/operating/event_loop.h"
+#include "protocol/socket_address.h"
 
 namespace ringdeal {
 
@@ -34,10 +35,16 @@ class Intake {
   void Stop();
 
  private:
-  void Accept(int socket);
+  struct Source {
+    int socket;
+    SocketAddress address;  // to be restored if somebody shuts the socket down
+    std::unique_ptr<EventLoop::Watch> watch;
+  };
+
+  void Accept(const Source& source);
   bool MayAccept(uint64_t now_ns);
-  bool AcceptOne(int socket, uint64_t now_ns);
-  bool HandleError(int socket, int error_number);
+  bool AcceptOne(const Source& source, uint64_t now_ns);
+  bool HandleError(const Source& source, int error_number);
   void RunErrands();
   void Suspend(IntakeState state, uint64_t delay_ns);
   void Pause();
@@ -48,7 +55,7 @@ class Intake {
   EventLoop* const loop_;
   AcceptGate* const gate_;
   const IntakeCallbacks* const callbacks_;
-  std::vector<std::unique_ptr<EventLoop::Watch>> watches_;
+  std::vector<std::unique_ptr<Source>> sources_;
   std::unique_ptr<EventLoop::Watch> timer_;
   uint64_t pause_ns_ = 0;  // the length of the last pause, 0 after a success
   uint64_t hold_began_ns_ = 0;

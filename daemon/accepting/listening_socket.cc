@@ -138,6 +138,12 @@ Result<int> MakeNonBlocking(int socket) {
   return flags;
 }
 
+Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog) {
+  (void)bind(socket, address.get(), address.length);  // EINVAL if it still has its port
+  if (listen(socket, backlog) != 0) return SystemError{errno, "listen"};
+  return {};
+}
+
 std::string LocalAddressText(int socket) {
   SocketAddress address;
   char text[kMaxAddressText];

@@ -27,6 +27,10 @@ Result<UniqueFd, ListenError> AdoptInheritedSocket(int descriptor, const Listene
 // flags that it had.
 Result<int> MakeNonBlocking(int socket);
 
+// Makes a socket listen again that somebody shut down: where the port was chosen by the kernel, a
+// shutdown gives it up, so it is bound to `address` first. Acceptor thread.
+Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog);
+
 // The address that the kernel says the socket has, as text.
 std::string LocalAddressText(int socket);
 

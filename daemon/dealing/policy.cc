@@ -5,10 +5,10 @@
 namespace ringdeal {
 namespace {
 
-// By load with this connection, per weight. A tie is lost by one in a long pass, and goes to the one
-// that was dealt to longest ago, so that ties rotate. A long pass is no more than a tie-breaker here:
-// on a busy machine every worker is now and then kept from running for some milliseconds, and passing
-// it over then would leave the spread uneven for as long as the connections live.
+// By load with this connection, per weight. A tie is lost by one in a long pass, and goes to the
+// one that was dealt to longest ago, so that ties rotate. A long pass is no more than a tie-breaker
+// here: on a busy machine every worker is now and then kept from running for some milliseconds, and
+// passing it over then would leave the spread uneven for as long as the connections live.
 Rank ByLoad(const WorkerView& worker) {
   return {(worker.load + 1) * kRankUnit / worker.weight, worker.in_long_pass, worker.last_dealt};
 }

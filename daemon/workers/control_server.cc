@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -99,7 +100,8 @@ bool ControlServer::HasDescriptors() const {
   // The lowest free number tells how many are in use, at least.
   const UniqueFd probe(
       fcntl(listeners_.empty() ? 0 : listeners_.front().get(), F_DUPFD_CLOEXEC, 0));
-  return probe.valid() && probe.get() < SoftDescriptorLimit() - kReservedDescriptors;
+  const int limit = SoftDescriptorLimit();
+  return probe.valid() && probe.get() < limit - std::min(kReservedDescriptors, limit / 4);
 }
 
 void ControlServer::Accept(int listener) {

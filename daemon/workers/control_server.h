@@ -14,7 +14,8 @@
 
 namespace ringdeal {
 
-// The descriptor numbers kept for accepting and for recalling, whatever workers ask for.
+// The descriptor numbers kept for accepting and for recalling, whatever workers ask for: this many,
+// or a quarter of what the process may have.
 inline constexpr int kReservedDescriptors = 64;
 
 class ControlServer {
