@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "daemon/workers/request.h"
 #include "protocol/control_messages.h"
 #include "protocol/descriptor_passing.h"
 
@@ -41,6 +42,12 @@ void ControlConnection::Answer(const std::string& line, std::span<const int> des
   const Result<size_t> sent = SendWithDescriptors(
       socket_.get(), {reinterpret_cast<const std::byte*>(line.data()), line.size()}, {},
       descriptors, MSG_DONTWAIT);
+  if (!sent && sent.error().number == ETOOMANYREFS && !descriptors.empty()) {
+    return Answer(ErrorLine({code::kNoDescriptors,
+                             "this user has as many descriptors in flight as the kernel allows; "
+                             "try again"}),
+                  {});
+  }
   if (!sent || *sent != line.size()) End(nullptr);
 }
 
