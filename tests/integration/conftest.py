@@ -70,7 +70,7 @@ class Closing:
 
 
 @pytest.fixture
-def closing():
+def closing(directory):  # which is to be there until all are closed
     things = Closing()
     yield things
     things.close()

@@ -1,4 +1,5 @@
 """At a descriptor limit, the worker's or ringdeald's own, there is waiting and no loss."""
+import json
 import os
 import resource
 import shutil
@@ -7,9 +8,10 @@ import pytest
 
 from support import build
 from support.clients import Burst
-from support.daemon import receive_answer
+from support.daemon import ask, receive_answer
 from support.process import Process
 from support.users import NOBODY, become
+from support.waiting import wait_until
 from support.worker import Worker
 
 
@@ -74,14 +76,14 @@ def test_a_recall_of_more_than_ringdeald_may_hold_loses_nothing(start_daemon, cl
         closing.add(burst, burst.close)
     daemon.wait_for(lambda _: daemon.workers()[0]["pending"] == queued)
     leaver.close()
-    daemon.wait_for(lambda _: len(daemon.workers()) == 1)
     # All of them are ringdeald's now, more than it has descriptor numbers for.
+    wait_until(lambda: daemon.process.descriptors() > 110, "its descriptors are used up")
     stayer.become()
 
-    def take(_):
+    def take():
         stayer.take_all()
         return stayer.page.taken == queued
-    daemon.wait_for(take, f"all {queued} taken")
+    wait_until(take, lambda: f"all {queued} taken, {stayer.page.taken} were")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to run ringdeald as somebody else")
@@ -92,19 +94,26 @@ def test_descriptors_in_flight_are_bounded_for_a_user_without_privilege(director
     shutil.chown(directory, NOBODY)
     daemon = start_daemon("name: web, bind: 127.0.0.1:0",
                           preexec=with_limit(limit, become(NOBODY)),
-                          more="limits: {channel_depth: 1000}")
+                          more="limits: {channel_depth: 1000}", http=True)
     worker = Worker(daemon).become()
     closing.add(worker, worker.close)
     count = 2 * limit
     bursts = [Burst(daemon.address(), 50) for _ in range(count // 50)]
     for burst in bursts:
         closing.add(burst, burst.close)
-    daemon.wait_for(lambda _: daemon.listener()["handoffs"]["refused"] > 0)
-    assert daemon.listener()["mode"] == "paused"
-    assert daemon.listener()["handoffs"]["delivered"] < count
 
-    def take(_):
+    # Over HTTP: an answer on the control socket would have to carry a descriptor.
+    def refused():
+        listener = json.loads(daemon.fetch("/status.json"))["listeners"][0]
+        return listener if listener["handoffs"]["refused"] > 0 else None
+    listener = wait_until(refused, "the kernel refuses")
+    assert listener["mode"] == "paused"
+    assert listener["handoffs"]["delivered"] < count
+    with daemon.connect() as connection:
+        assert ask(connection, {"op": "status"})[0]["code"] == "no-descriptors"
+
+    def take():
         worker.take_all()
         return worker.page.taken == count
-    daemon.wait_for(take, f"all {count} taken")
+    wait_until(take, lambda: f"all {count} taken, {worker.page.taken} were")
     assert daemon.workers()[0]["handed"] - daemon.workers()[0]["recalled"] == count

@@ -27,7 +27,7 @@ static void* receive(void* unused) {
 int main(int count, char** arguments) {
   if (count != 2) return 2;
   channel = atoi(arguments[1]);
-  int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+  int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
   struct uffdio_api api = {.api = UFFD_API};
   if (faults < 0 || ioctl(faults, UFFDIO_API, &api) != 0) {
     puts("not permitted");
@@ -40,7 +40,7 @@ int main(int count, char** arguments) {
   pthread_t thread;
   pthread_create(&thread, NULL, receive, NULL);
   struct pollfd fault = {faults, POLLIN, 0};
-  if (poll(&fault, 1, 10000) != 1) return 1;
+  if (poll(&fault, 1, 10000) != 1 || fault.revents != POLLIN) return 1;
   puts("withheld");
   fflush(stdout);
   pause();
