@@ -63,7 +63,7 @@ void WaitAtSocket(const std::string& path, std::string name) {
   }
 }
 
-const bool environment_read = [] {
+[[maybe_unused]] const bool kEnvironmentRead = [] {
   ReadEnvironment();
   return true;
 }();
