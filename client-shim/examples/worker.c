@@ -1,17 +1,18 @@
 /* A worker that answers each connection with its pid: worker LISTENER [CONTROL_PATH] */
 #include <poll.h>
-#include <ringdeal/ringdeal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+#include <ringdeal/ringdeal.h>
+
+int main(int argc, char** argv) {
   ringdeal_options options;
   memset(&options, 0, sizeof(options));
   options.size = sizeof(options);
   options.listener = argc > 1 ? argv[1] : "web";
   options.control_path = argc > 2 ? argv[2] : NULL;
-  ringdeal_worker *deal = ringdeal_join(&options);
+  ringdeal_worker* deal = ringdeal_join(&options);
   if (deal == NULL) {
     fprintf(stderr, "cannot join %s: %s\n", options.listener, ringdeal_last_error());
     return 1;

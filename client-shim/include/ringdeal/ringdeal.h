@@ -2,8 +2,8 @@
  *
  * A worker joins a listener of ringdeald by name or address, watches one descriptor with whatever
  * event loop it has, and takes connections with ringdeal_accept as it would with accept4. It tells
- * ringdeald when a turn of its loop begins and ends, and how many connections it has closed, so that
- * the next connection goes to the worker that should have it.
+ * ringdeald when a turn of its loop begins and ends, and how many connections it has closed, so
+ * that the next connection goes to the worker that should have it.
  *
  * When ringdeald dies, stops or is restarted, nothing changes for the caller: the descriptor stays
  * the same and ringdeal_accept then takes connections from the listener itself, as long as the
@@ -30,17 +30,17 @@ typedef struct ringdeal_worker ringdeal_worker;
  * or used during ringdeal_join alone. */
 typedef struct ringdeal_options {
   size_t size;              /* sizeof(ringdeal_options) */
-  const char *control_path; /* of ringdeald's control socket; NULL: $RINGDEAL_CONTROL, else the
+  const char* control_path; /* of ringdeald's control socket; NULL: $RINGDEAL_CONTROL, else the
                                default for this user */
-  const char *listener;     /* name of the listener in ringdeald's configuration, or */
-  const char *address;      /* its address: "127.0.0.1:8080", "[::1]:8080", "unix:/run/app.sock" */
+  const char* listener;     /* name of the listener in ringdeald's configuration, or */
+  const char* address;      /* its address: "127.0.0.1:8080", "[::1]:8080", "unix:/run/app.sock" */
   int listener_fd;          /* a descriptor of the listener if the program has it: the right to join
                                without being named in `allow`. 0 or less: none. Stays the caller's */
   unsigned weight;          /* share of this worker beside the others'; 0: 1 */
-  const char *cpus;         /* CPUs that this worker runs on, "0-3,8"; NULL: ringdeald finds out */
-  int one_at_a_time;        /* not 0: ringdeal_accept blocks, and a connection comes only to a thread
-                               that waits in it */
-  unsigned timeout_ms;      /* how long to wait for ringdeald's answer; 0: 5000 */
+  const char* cpus;         /* CPUs that this worker runs on, "0-3,8"; NULL: ringdeald finds out */
+  int one_at_a_time;   /* not 0: ringdeal_accept blocks, and a connection comes only to a thread
+                          that waits in it */
+  unsigned timeout_ms; /* how long to wait for ringdeald's answer; 0: 5000 */
 } ringdeal_options;
 
 /* Joins a listener. NULL and errno on failure:
@@ -50,11 +50,11 @@ typedef struct ringdeal_options {
  *                 listener itself until the answer comes)
  *   EINVAL        options without a size, or naming no listener
  *   ENOMEM, EMFILE */
-ringdeal_worker *ringdeal_join(const ringdeal_options *options);
+ringdeal_worker* ringdeal_join(const ringdeal_options* options);
 
 /* The descriptor to watch: readable when ringdeal_accept may have a connection. It is the same for
  * as long as the handle lives, and the handle's to close. */
-int ringdeal_fd(const ringdeal_worker *handle);
+int ringdeal_fd(const ringdeal_worker* handle);
 
 /* Takes one connection, as accept4: `flags` are SOCK_NONBLOCK and SOCK_CLOEXEC (macOS: O_NONBLOCK
  * and O_CLOEXEC), `address` and `length` may be NULL. Returns the caller's descriptor, or -1:
@@ -62,25 +62,26 @@ int ringdeal_fd(const ringdeal_worker *handle);
  *   EINTR   a signal came while it blocked (with one_at_a_time)
  *   EMFILE  no descriptor number is free; the connection waits
  *   ENOTCONN  ringdeald is gone and did not share the listener */
-int ringdeal_accept(ringdeal_worker *handle, struct sockaddr *address, socklen_t *length, int flags);
+int ringdeal_accept(ringdeal_worker* handle, struct sockaddr* address, socklen_t* length,
+                    int flags);
 
 /* A turn of the event loop, a pass: _begin when the wait call has returned, _end before the next. A
  * worker that is inside one pass for long is passed over. Threads count by themselves. */
-void ringdeal_pass_begin(ringdeal_worker *handle);
-void ringdeal_pass_end(ringdeal_worker *handle);
+void ringdeal_pass_begin(ringdeal_worker* handle);
+void ringdeal_pass_end(ringdeal_worker* handle);
 
 /* `connections` of those that ringdeal_accept gave were closed. */
-void ringdeal_closed(ringdeal_worker *handle, uint64_t connections);
+void ringdeal_closed(ringdeal_worker* handle, uint64_t connections);
 
 /* The worker holds this much work, in connections, that it has not begun: counted into its load. */
-void ringdeal_queued(ringdeal_worker *handle, uint32_t connections);
+void ringdeal_queued(ringdeal_worker* handle, uint32_t connections);
 
 /* Leaves: nothing more is handed over, what was on its way goes to others, open connections are the
  * program's. The handle is gone. */
-void ringdeal_leave(ringdeal_worker *handle);
+void ringdeal_leave(ringdeal_worker* handle);
 
 /* What failed last in this thread, one line without its end; "" if nothing has. */
-const char *ringdeal_last_error(void);
+const char* ringdeal_last_error(void);
 
 #ifdef __cplusplus
 }

@@ -39,8 +39,10 @@ static void serve(int set) {
     struct epoll_event event;
     if (epoll_wait(set, &event, 1, -1) < 1) continue;
     const int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-    if (connection >= 0) answer(connection);
-    else if (errno != EAGAIN) exit(1);
+    if (connection >= 0)
+      answer(connection);
+    else if (errno != EAGAIN)
+      exit(1);
   }
 }
 
@@ -51,16 +53,16 @@ static void replace(int number) {
   if (socket(AF_UNIX, SOCK_STREAM, 0) != old) _exit(3);
 }
 
-int main(int argc, char **argv) {
-  const char *mode = argc > 1 ? argv[1] : "";
+int main(int argc, char** argv) {
+  const char* mode = argc > 1 ? argv[1] : "";
   setvbuf(stdout, NULL, _IOLBF, 0);
   listener = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in address = {.sin_family = AF_INET};
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof(address);
-  bind(listener, (struct sockaddr *)&address, length);
+  bind(listener, (struct sockaddr*)&address, length);
   listen(listener, 64);
-  getsockname(listener, (struct sockaddr *)&address, &length);
+  getsockname(listener, (struct sockaddr*)&address, &length);
   const int blocks = strcmp(mode, "handler") == 0 || strcmp(mode, "on-demand") == 0;
   if (!blocks) fcntl(listener, F_SETFL, O_NONBLOCK);
   printf("port %d\n", ntohs(address.sin_port));

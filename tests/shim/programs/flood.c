@@ -1,5 +1,6 @@
-/* A server at its descriptor limit: one thread accepts and closes, another opens and closes files as
- * fast as it can. flood LIMIT accept|epoll; answers each connection with a byte and counts EMFILE. */
+/* A server at its descriptor limit: one thread accepts and closes, another opens and closes files
+ * as fast as it can. flood LIMIT accept|epoll; answers each connection with a byte and counts
+ * EMFILE. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,27 +14,28 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void *open_files(void *arg) {
+static void* open_files(void* arg) {
   int opened[20000];
   (void)arg;
   for (;;) {
     int count = 0;
     while (count < 20000 && (opened[count] = open("/dev/null", O_RDONLY)) >= 0) ++count;
+    usleep(500); /* full for a while, so that connections meet it */
     while (count > 0) close(opened[--count]);
   }
   return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const int blocks = argc > 2 && strcmp(argv[2], "accept") == 0;
   setvbuf(stdout, NULL, _IOLBF, 0);
   int listener = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in address = {.sin_family = AF_INET};
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof(address);
-  bind(listener, (struct sockaddr *)&address, length);
+  bind(listener, (struct sockaddr*)&address, length);
   listen(listener, 1024);
-  getsockname(listener, (struct sockaddr *)&address, &length);
+  getsockname(listener, (struct sockaddr*)&address, &length);
   struct epoll_event event = {EPOLLIN, {.fd = listener}};
   const int set = epoll_create1(0);
   if (!blocks) {
@@ -52,8 +54,10 @@ int main(int argc, char **argv) {
     if (!blocks) epoll_wait(set, &event, 1, -1);
     const int connection = accept(listener, NULL, NULL);
     if (connection < 0) {
-      if (errno == EMFILE) ++refused;
-      else if (errno != EAGAIN) break;
+      if (errno == EMFILE)
+        ++refused;
+      else if (errno != EAGAIN)
+        break;
       continue;
     }
     if (write(connection, "x", 1) != 1) printf("write: %s\n", strerror(errno));

@@ -17,7 +17,7 @@
 
 static int epoll_set = -1;
 
-static void wait_for(const char *how, int listener) {
+static void wait_for(const char* how, int listener) {
   if (strncmp(how, "epoll", 5) == 0) {
     struct epoll_event event = {EPOLLIN | (strcmp(how, "epoll-edge") == 0 ? EPOLLET : 0),
                                 {.fd = listener}};
@@ -29,32 +29,36 @@ static void wait_for(const char *how, int listener) {
     epoll_wait(epoll_set, &event, 1, -1);
   } else if (strcmp(how, "poll") == 0 || strcmp(how, "ppoll") == 0) {
     struct pollfd watched = {listener, POLLIN, 0};
-    if (strcmp(how, "poll") == 0) poll(&watched, 1, -1);
-    else ppoll(&watched, 1, NULL, NULL);
+    if (strcmp(how, "poll") == 0)
+      poll(&watched, 1, -1);
+    else
+      ppoll(&watched, 1, NULL, NULL);
   } else if (strcmp(how, "accept") != 0) {
     fd_set readable;
     FD_ZERO(&readable);
     FD_SET(listener, &readable);
-    if (strcmp(how, "select") == 0) select(listener + 1, &readable, NULL, NULL, NULL);
-    else pselect(listener + 1, &readable, NULL, NULL, NULL, NULL);
+    if (strcmp(how, "select") == 0)
+      select(listener + 1, &readable, NULL, NULL, NULL);
+    else
+      pselect(listener + 1, &readable, NULL, NULL, NULL, NULL);
   }
 }
 
-static void serve(const char *how, int listener, int times) {
+static void serve(const char* how, int listener, int times) {
   while (times != 0) {
     wait_for(how, listener);
     while (times != 0) {
       struct sockaddr_in peer, real_peer;
       socklen_t length = sizeof(peer), real_length = sizeof(real_peer);
       errno = 77;
-      int connection = accept4(listener, (struct sockaddr *)&peer, &length, SOCK_CLOEXEC);
+      int connection = accept4(listener, (struct sockaddr*)&peer, &length, SOCK_CLOEXEC);
       if (connection < 0) {
         if (errno == EAGAIN) break;
         printf("accept: %s\n", strerror(errno));
         exit(1);
       }
       if (errno != 77) printf("errno was changed\n");
-      getpeername(connection, (struct sockaddr *)&real_peer, &real_length);
+      getpeername(connection, (struct sockaddr*)&real_peer, &real_length);
       if (length != real_length || memcmp(&peer, &real_peer, length) != 0) {
         printf("wrong peer address\n");
       }
@@ -67,8 +71,8 @@ static void serve(const char *how, int listener, int times) {
   }
 }
 
-int main(int argc, char **argv) {
-  const char *how = argv[1];
+int main(int argc, char** argv) {
+  const char* how = argv[1];
   int nonblocking = 0, forks = 0, times = -1, port = 0;
   for (int i = 2; i < argc; ++i) {
     if (strcmp(argv[i], "--nonblocking") == 0) nonblocking = 1;
@@ -82,12 +86,12 @@ int main(int argc, char **argv) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof(address);
-  if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 64) != 0) {
+  if (bind(listener, (struct sockaddr*)&address, length) != 0 || listen(listener, 64) != 0) {
     printf("cannot listen: %s\n", strerror(errno));
     return 1;
   }
   if (nonblocking) fcntl(listener, F_SETFL, O_NONBLOCK);
-  getsockname(listener, (struct sockaddr *)&address, &length);
+  getsockname(listener, (struct sockaddr*)&address, &length);
   for (int i = 0; i < forks; ++i) {
     if (fork() == 0) {
       serve(how, listener, times);
