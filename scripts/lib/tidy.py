@@ -1,5 +1,5 @@
 """clang-tidy over the sources of a build directory, on all processors, with a stamp for each source
-that was clean. Usage: tidy.py CLANG_TIDY BUILD_DIRECTORY"""
+that was clean. Usage: tidy.py CLANG_TIDY BUILD_DIRECTORY [with-tests]"""
 
 import concurrent.futures
 import hashlib
@@ -34,10 +34,12 @@ def stamp_name(entry, files, shared):
     return digest.hexdigest()
 
 
-def main(tool, build):
+def main(tool, build, with_tests=""):
     entries = json.loads(pathlib.Path(build, "compile_commands.json").read_text())
+    tests = os.path.join(os.getcwd(), "tests")
     # One look at each source, however many targets compile it.
-    by_source = {entry["file"]: entry for entry in entries}
+    by_source = {entry["file"]: entry for entry in entries
+                 if with_tests or not entry["file"].startswith(tests)}
     recorded = dependencies(build)
     shared = pathlib.Path(".clang-tidy").read_bytes()
     stamps = pathlib.Path(build, "tidy")
