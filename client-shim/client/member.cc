@@ -257,8 +257,8 @@ void Member::Retire(int number) {
   if (number < 0) return;
   if (users_.load() == 0) return Discard(number);
   for (std::atomic<int>& place : retired_) {
-    int expected = -1;
-    if (place.compare_exchange_strong(expected, number)) return;
+    int expected = 0;
+    if (place.compare_exchange_strong(expected, number + 1)) return;
   }
   // More replaced within one stay than any path replaces; better a number that stays open than one
   // that is closed under a thread.
@@ -266,7 +266,7 @@ void Member::Retire(int number) {
 
 void Member::Reap() {
   for (std::atomic<int>& place : retired_) {
-    if (place.load(std::memory_order_relaxed) >= 0) Discard(place.exchange(-1));
+    if (place.load(std::memory_order_relaxed) != 0) Discard(place.exchange(0) - 1);
   }
 }
 

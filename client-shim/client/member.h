@@ -123,8 +123,7 @@ class Member {
   // Threads that may be using one of the numbers above. What is replaced waits in `retired_` until
   // there is none: a number that is closed under a thread could by then be another file.
   std::atomic<int> users_{0};
-  std::atomic<int> retired_[kRetired] = {-1, -1, -1, -1, -1, -1, -1, -1,
-                                         -1, -1, -1, -1, -1, -1, -1, -1};
+  std::atomic<int> retired_[kRetired] = {};  // plus one
 };
 
 }  // namespace ringdeal::client

@@ -17,19 +17,19 @@ void Discard(int number);
 
 class PrivateFd {
  public:
-  int get() const { return number_.load(std::memory_order_acquire); }
+  int get() const { return number_.load(std::memory_order_acquire) - 1; }
   bool valid() const { return get() >= 0; }
 
   // The old number, if any, is the caller's to discard.
   [[nodiscard]] int Put(UniqueFd descriptor) { return Exchange(Keep(std::move(descriptor))); }
   [[nodiscard]] int Take() { return Exchange(-1); }
   // For the one who moves descriptors out of the program's way.
-  bool Renumber(int from, int to) { return number_.compare_exchange_strong(from, to); }
+  bool Renumber(int from, int to) { return number_.compare_exchange_strong(++from, to + 1); }
 
  private:
-  int Exchange(int number) { return number_.exchange(number, std::memory_order_acq_rel); }
+  int Exchange(int number) { return number_.exchange(number + 1, std::memory_order_acq_rel) - 1; }
 
-  std::atomic<int> number_{-1};
+  std::atomic<int> number_{0};  // plus one, so that memory full of zeros holds none
 };
 
 }  // namespace ringdeal::client

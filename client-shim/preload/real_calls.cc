@@ -28,13 +28,13 @@ struct SelectMask {
   size_t size;
 };
 
-template <long kNumber, typename Function>
+template <long Number, typename Function>
 struct Bare;
 
-template <long kNumber, typename R, typename... Arguments>
-struct Bare<kNumber, R(Arguments...)> {
+template <long Number, typename R, typename... Arguments>
+struct Bare<Number, R(Arguments...)> {
   static R Call(Arguments... arguments) {
-    return static_cast<R>(kernel::CallWithErrno(kNumber, arguments...));
+    return static_cast<R>(kernel::CallWithErrno(Number, arguments...));
   }
 };
 

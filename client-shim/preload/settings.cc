@@ -18,10 +18,10 @@ bool IsOn(const char* name) {
   return value != nullptr && value[0] != '\0' && std::strcmp(value, "0") != 0;
 }
 
-template <size_t kSize>
-bool Copy(const char* name, char (&target)[kSize]) {
+template <size_t Size>
+bool Copy(const char* name, char (&target)[Size]) {
   const char* value = secure_getenv(name);
-  if (value == nullptr || value[0] == '\0' || std::strlen(value) >= kSize) return false;
+  if (value == nullptr || value[0] == '\0' || std::strlen(value) >= Size) return false;
   std::strcpy(target, value);
   return true;
 }

@@ -2,6 +2,6 @@
 
 namespace ringdeal::shim::table {
 
-constinit std::atomic<Entry> entries[kNumbers] = {};
+uint32_t entries[kNumbers];
 
 }  // namespace ringdeal::shim::table

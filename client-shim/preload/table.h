@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 namespace ringdeal::shim {
@@ -24,27 +25,37 @@ struct Entry {
 
   friend bool operator==(const Entry&, const Entry&) = default;
 };
-static_assert(sizeof(Entry) == 4 && std::atomic<Entry>::is_always_lock_free);
+static_assert(sizeof(Entry) == sizeof(uint32_t));
+static_assert(std::atomic_ref<uint32_t>::is_always_lock_free);
 
 namespace table {
 
 // Numbers from here on are not followed.
 inline constexpr int kNumbers = 1 << 20;
 
-extern std::atomic<Entry> entries[kNumbers];
+extern uint32_t entries[kNumbers];
+
+inline std::atomic_ref<uint32_t> Word(int number) {
+  return std::atomic_ref<uint32_t>(entries[number]);
+}
 
 inline bool Follows(int number) { return number >= 0 && number < kNumbers; }
 
 inline Entry Get(int number) {
-  return Follows(number) ? entries[number].load(std::memory_order_relaxed) : Entry{};
+  if (!Follows(number)) return Entry{};
+  return std::bit_cast<Entry>(Word(number).load(std::memory_order_relaxed));
 }
 
 inline Entry Exchange(int number, Entry entry) {
-  return Follows(number) ? entries[number].exchange(entry, std::memory_order_acq_rel) : Entry{};
+  if (!Follows(number)) return Entry{};
+  const auto word = std::bit_cast<uint32_t>(entry);
+  return std::bit_cast<Entry>(Word(number).exchange(word, std::memory_order_acq_rel));
 }
 
 inline bool Replace(int number, Entry expected, Entry entry) {
-  return Follows(number) && entries[number].compare_exchange_strong(expected, entry);
+  auto word = std::bit_cast<uint32_t>(expected);
+  return Follows(number) &&
+         Word(number).compare_exchange_strong(word, std::bit_cast<uint32_t>(entry));
 }
 
 }  // namespace table
