@@ -1,13 +1,12 @@
 """Unmodified prefork servers, adopted by a real ringdeald without configuration."""
 import os
-import pathlib
 import signal
+import socket
 
 import pytest
 
 from support import build
 from support.clients import Burst
-from support.waiting import wait_until
 
 NGINX = "/usr/sbin/nginx"
 CONFIGURATION = """
@@ -24,16 +23,8 @@ http {{
 
 
 def free_port():
-    import socket
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]
-
-
-def spreads(address, count, repetitions=5):
-    for _ in range(repetitions):
-        with Burst(address, count) as burst:
-            yield burst.spread()
-        # The next burst finds the workers at rest.
 
 
 def at_rest(daemon):
@@ -99,3 +90,16 @@ def test_nginx_survives_the_death_of_ringdeald(daemon, start_nginx):
     with Burst(address, 8) as burst:
         assert sum(burst.spread().values()) == 8
     assert "emerg" not in server.output() and "alert" not in server.output()
+
+
+def test_socketserver_that_polls_and_blocks_in_accept(daemon, run, helpers):
+    server = run("threaded.py")
+    address = "127.0.0.1", helpers.port_of(server)
+    for _ in range(3):
+        with Burst(address, 32) as burst:
+            assert sum(burst.spread().values()) == 32
+        at_rest(daemon)
+    daemon.wait_for_workers(2)
+    with Burst(address, 32) as burst:
+        # One at a time, to whoever waits: both get their part, how much depends on how fast they are.
+        assert len(burst.spread()) == 2

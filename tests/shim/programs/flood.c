@@ -20,7 +20,7 @@ static void* open_files(void* arg) {
   for (;;) {
     int count = 0;
     while (count < 20000 && (opened[count] = open("/dev/null", O_RDONLY)) >= 0) ++count;
-    usleep(500); /* full for a while, so that connections meet it */
+    usleep(100); /* full for a while, so that connections meet it */
     while (count > 0) close(opened[--count]);
   }
   return NULL;
@@ -43,10 +43,12 @@ int main(int argc, char** argv) {
     epoll_ctl(set, EPOLL_CTL_ADD, listener, &event);
     accept(listener, NULL, NULL);
   }
+  printf("port %d\n", ntohs(address.sin_port));
+  if (!blocks) epoll_wait(set, &event, 1, -1);
+  close(accept(listener, NULL, NULL)); /* the first one comes before the flood */
   const rlim_t numbers = atoi(argv[1]);
   struct rlimit limit = {numbers, numbers};
   setrlimit(RLIMIT_NOFILE, &limit);
-  printf("port %d\n", ntohs(address.sin_port));
   pthread_t thread;
   pthread_create(&thread, NULL, open_files, NULL);
   long refused = 0;
