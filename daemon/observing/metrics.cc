@@ -93,8 +93,9 @@ void ListenerMode(const Snapshot& snapshot, Samples& samples) {
       samples.Add(listener.mode == mode ? 1 : 0, {listener.name, mode});
 }
 
-constexpr std::array<const char*, 6> kWorkerStates = {"starting", "observer", "worker",
-                                                      "paused",   "left",     "draining"};
+// The last one stands for whatever else a worker wrote into its page.
+constexpr std::array<const char*, 7> kWorkerStates = {"starting", "observer", "worker", "paused",
+                                                      "left",     "draining", "unknown"};
 
 void WorkersByState(const Snapshot& snapshot, Samples& samples) {
   for (const auto& listener : snapshot.listeners) {
@@ -108,9 +109,9 @@ void WorkersByState(const Snapshot& snapshot, Samples& samples) {
 
 void StateOfWorker(const Snapshot& snapshot, Samples& samples) {
   EachWorker(snapshot, samples, [](const WorkerSnapshot& worker) {
-    for (size_t number = 0; number < kWorkerStates.size(); ++number)
-      if (worker.state == kWorkerStates[number]) return static_cast<double>(number);
-    return 0.0;
+    size_t number = 0;
+    while (number + 1 < kWorkerStates.size() && worker.state != kWorkerStates[number]) ++number;
+    return static_cast<double>(number);
   });
 }
 
@@ -209,11 +210,12 @@ constexpr Metric kMetrics[] = {
     {"ringdeal_workers",
      kGauge,
      {"listener", "state"},
-     "Registered workers by state: starting, observer, worker, paused, left, draining.",
+     "Registered workers by state: starting, observer, worker, paused, left, draining, unknown.",
      WorkersByState},
 
     {"ringdeal_worker_state", kGauge, kSlot,
-     "State of the worker: 0 starting, 1 observer, 2 worker, 3 paused, 4 left, 5 draining.",
+     "State of the worker: 0 starting, 1 observer, 2 worker, 3 paused, 4 left, 5 draining, 6 "
+     "unknown.",
      StateOfWorker},
     {"ringdeal_worker_weight", kGauge, kSlot, "Weight that the worker registered with.",
      OfWorker<&W::weight>},
