@@ -28,6 +28,8 @@ def test_four_accepting_threads_and_random_ends(mode, count, daemon, target, clo
     server.address()
     connect_many(closing, where, count, "random")
     server.process.wait_for_line("all closed", 30)
+    # The listener, three of its output, those of the shim, and the sets of the threads.
+    assert server.process.descriptors() < 24, "descriptors of connections are left"
     worker = daemon.worker(server.pid)
     listener = daemon.listener()
     assert listener["accepted"] == count

@@ -98,7 +98,8 @@ def test_descriptors_in_flight_are_bounded_for_a_user_without_privilege(director
     worker = Worker(daemon).become()
     closing.add(worker, worker.close)
     count = 2 * limit
-    bursts = [Burst(daemon.address(), 50) for _ in range(count // 50)]
+    address = daemon.address()
+    bursts = [Burst(address, 50) for _ in range(count // 50)]
     for burst in bursts:
         closing.add(burst, burst.close)
 

@@ -3,6 +3,8 @@ another."""
 import os
 import signal
 
+import pytest
+
 from support import build
 from support.clients import Burst, connect, get
 
@@ -12,11 +14,14 @@ def raw_worker(target, daemon):
                    daemon.control, "web"])
 
 
-def prefork(target, daemon, count=2):
-    server = target([build.PYTHON, build.SERVERS / "prefork_server.py",
-                     "%s:%d" % daemon.address(), str(count)], daemon)
-    server.address()
-    return [each["pid"] for each in daemon.wait_for_workers(count)]
+@pytest.fixture(params=["owned", "adopted"])
+def prefork(request, start_daemon, target):
+    """A daemon and the pids of the two workers of a server, which replaces none of them."""
+    owned = request.param == "owned"
+    daemon = start_daemon(*(["name: web, bind: 127.0.0.1:0"] if owned else []))
+    address = "%s:%d" % daemon.address() if owned else "127.0.0.1:0"
+    target([build.PYTHON, build.SERVERS / "prefork_server.py", address, "2"], daemon).address()
+    return daemon, [each["pid"] for each in daemon.wait_for_workers(2)]
 
 
 def test_what_waits_in_the_channel_of_one_that_leaves_goes_to_another(daemon, join):
@@ -70,8 +75,8 @@ def test_stopped_and_killed_with_half_of_a_burst_queued(daemon, target):
         assert burst.spread() == {workers[1].pid: 32}
 
 
-def test_a_shimmed_worker_stopped_and_killed_with_half_of_a_burst_queued(daemon, target):
-    stopped, other = prefork(target, daemon)
+def test_a_shimmed_worker_stopped_and_killed_with_half_of_a_burst_queued(prefork):
+    daemon, (stopped, other) = prefork
     os.kill(stopped, signal.SIGSTOP)
     with Burst(daemon.address(), 32) as burst:
         daemon.wait_for(lambda _: daemon.worker(stopped)["pending"] == 16)
@@ -79,16 +84,16 @@ def test_a_shimmed_worker_stopped_and_killed_with_half_of_a_burst_queued(daemon,
         assert burst.spread() == {other: 32}
 
 
-def test_a_killed_worker_gets_nothing_more(daemon, target):
-    killed, other = prefork(target, daemon)
+def test_a_killed_worker_gets_nothing_more(prefork):
+    daemon, (killed, other) = prefork
     os.kill(killed, signal.SIGKILL)
     with Burst(daemon.address(), 32) as burst:
         assert burst.spread() == {other: 32}
     daemon.wait_for_workers(1)
 
 
-def test_one_that_exits_well_and_is_not_replaced_gets_nothing_more(daemon, target):
-    pids = prefork(target, daemon)
+def test_one_that_exits_well_and_is_not_replaced_gets_nothing_more(prefork):
+    daemon, pids = prefork
     with connect(daemon.address()) as connection:
         gone = int(get(connection, b"/exit"))
     with Burst(daemon.address(), 32) as burst:
@@ -96,13 +101,26 @@ def test_one_that_exits_well_and_is_not_replaced_gets_nothing_more(daemon, targe
     daemon.wait_for_workers(1)
 
 
-def test_one_that_closes_its_listening_descriptor_gets_nothing_more(daemon, target):
-    pids = prefork(target, daemon)
+def test_one_that_closes_its_listening_descriptor_gets_nothing_more(prefork):
+    daemon, pids = prefork
     with connect(daemon.address()) as connection:
         closed = int(get(connection, b"/close-listener"))
         with Burst(daemon.address(), 32) as burst:
             assert burst.spread() == {(set(pids) - {closed}).pop(): 32}
         assert int(get(connection)) == closed, "its own connections go on"
+
+
+def test_what_waits_for_one_that_closes_its_listening_descriptor_is_answered(prefork):
+    daemon, pids = prefork
+    with connect(daemon.address()) as connection:
+        closer = int(get(connection))
+        os.kill(closer, signal.SIGSTOP)
+        # Before the burst, so that it is what the loop sees first: it closes, and has taken nothing.
+        connection.sendall(b"GET /close-listener HTTP/1.1\r\nHost: test\r\n\r\n")
+        with Burst(daemon.address(), 31) as burst:
+            daemon.wait_for(lambda _: daemon.worker(closer)["pending"] == 15)
+            os.kill(closer, signal.SIGCONT)
+            assert burst.spread() == {(set(pids) - {closer}).pop(): 31}
 
 
 def test_all_killed_and_replaced_while_connections_wait(daemon, target):

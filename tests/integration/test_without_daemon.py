@@ -56,6 +56,20 @@ def test_a_frozen_daemon_delays_nobody_for_long(program, start_daemon, target):
     daemon.thaw()
 
 
+def test_what_arrives_during_a_freeze_is_answered_after_it(start_daemon, target):
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0")
+    where = daemon.address()
+    target([*SERVER, "%s:%d" % where, "2"], daemon).address()
+    daemon.wait_for_workers(2)
+    with Burst(where, 16) as before:
+        before.spread()
+        daemon.freeze()
+        with Burst(where, 16) as during:
+            assert sum(before.spread().values()) == 16, "workers go on with what they have"
+            daemon.thaw()
+            assert sum(during.spread().values()) == 16
+
+
 def test_an_answer_that_comes_late_is_used(start_daemon, target):
     daemon = start_daemon("name: web, bind: 127.0.0.1:0")
     where = daemon.address()
