@@ -33,7 +33,8 @@ bool ErrorsGoToJournal() {
   unsigned long long inode = 0;
   struct stat status = {};
   return stream != nullptr && std::sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
-         fstat(STDERR_FILENO, &status) == 0 && status.st_dev == device && status.st_ino == inode;
+         fstat(STDERR_FILENO, &status) == 0 &&
+         static_cast<unsigned long long>(status.st_dev) == device && status.st_ino == inode;
 }
 
 struct State {
