@@ -1,4 +1,6 @@
 """`handed` is raised before the datagram can be seen: forced interleavings leave no count wrong."""
+import concurrent.futures
+
 from support.clients import Burst
 from support.worker import Worker
 
@@ -34,9 +36,13 @@ def test_taken_and_closed_before_the_sender_goes_on(start_daemon, failpoint, clo
     point = failpoint("sent")
     daemon, worker = start(start_daemon, closing, point)
     with Burst(daemon.address(), 5):
-        for _ in range(5):
+        for number in range(1, 6):
             _, release = point.wait()
             worker.close_connection(worker.take())
-            release()
+            # Whoever looks now waits for the sender, or finds the connection counted already.
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                look = pool.submit(daemon.workers)
+                release()
+                assert look.result()[0]["handed"] >= number
         point.close()
         assert_all_counted(daemon, 5)

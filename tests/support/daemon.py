@@ -111,6 +111,12 @@ class Daemon:
 
     def freeze(self):
         self.process.signal(signal.SIGSTOP)
+        wait_until(self._all_threads_stopped, "ringdeald is frozen")
+
+    def _all_threads_stopped(self):
+        threads = pathlib.Path(f"/proc/{self.pid}/task").iterdir()
+        return all((each / "stat").read_text().rpartition(")")[2].split()[0] == "T"
+                   for each in threads)
 
     def thaw(self):
         self.process.signal(signal.SIGCONT)
