@@ -36,10 +36,11 @@ def stamp_name(entry, files, shared):
 
 def main(tool, build, with_tests=""):
     entries = json.loads(pathlib.Path(build, "compile_commands.json").read_text())
-    tests = os.path.join(os.getcwd(), "tests")
+    # What the build generated, and the tests unless they are asked for.
+    left_out = (os.path.abspath(build), *([] if with_tests else [os.path.abspath("tests")]))
     # One look at each source, however many targets compile it.
     by_source = {entry["file"]: entry for entry in entries
-                 if with_tests or not entry["file"].startswith(tests)}
+                 if not entry["file"].startswith(left_out)}
     recorded = dependencies(build)
     shared = pathlib.Path(".clang-tidy").read_bytes()
     stamps = pathlib.Path(build, "tidy")
