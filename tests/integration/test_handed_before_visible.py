@@ -35,8 +35,9 @@ def test_nothing_can_be_seen_before_it_is_counted(start_daemon, failpoint, closi
 def test_taken_and_closed_before_the_sender_goes_on(start_daemon, failpoint, closing):
     point = failpoint("sent")
     daemon, worker = start(start_daemon, closing, point)
-    with Burst(daemon.address(), 5):
-        for number in range(1, 6):
+    address = daemon.address()
+    for number in range(1, 6):
+        with Burst(address, 1):
             _, release = point.wait()
             worker.close_connection(worker.take())
             # Whoever looks now waits for the sender, or finds the connection counted already.
@@ -44,5 +45,5 @@ def test_taken_and_closed_before_the_sender_goes_on(start_daemon, failpoint, clo
                 look = pool.submit(daemon.workers)
                 release()
                 assert look.result()[0]["handed"] >= number
-        point.close()
-        assert_all_counted(daemon, 5)
+    point.close()
+    assert_all_counted(daemon, 5)
