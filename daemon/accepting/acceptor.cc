@@ -55,7 +55,10 @@ void Acceptor::Forget(const std::shared_ptr<Listener>& listener, std::function<v
 }
 
 void Acceptor::Wake(const std::shared_ptr<Listener>& listener) {
+  // Once for all that ask before it is done: a worker may ask without end.
+  if (listener->wake_posted().exchange(true, std::memory_order_acq_rel)) return;
   loop_.Post([this, listener] {
+    listener->wake_posted().exchange(false, std::memory_order_acq_rel);
     const auto found = intakes_.find(listener.get());
     if (found != intakes_.end()) found->second->Resume();
   });

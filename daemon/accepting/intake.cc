@@ -14,6 +14,8 @@ namespace {
 
 // Connections accepted on one socket before the others of the thread have their turn.
 constexpr int kRound = 16;
+// A UNIX socket that somebody shut down is readable for ever and has nothing to accept.
+constexpr int kMostEmptyRounds = 64;
 constexpr uint64_t kFirstPauseNs = 10'000'000;
 constexpr uint64_t kLongestPauseNs = 1'000'000'000;
 
@@ -99,6 +101,7 @@ bool Intake::AcceptOne(const Source& source, uint64_t now_ns) {
   const int error_number = errno;
   gate_->Leave();
   if (!connection.socket) return HandleError(source, error_number);
+  empty_rounds_ = 0;
   listener_->counters().accepted.fetch_add(1, std::memory_order_relaxed);
   connection.peer_length = std::min<socklen_t>(connection.peer_length, sizeof(connection.peer));
   RINGDEAL_FAILPOINT("accepted");
@@ -117,7 +120,10 @@ bool Intake::AcceptOne(const Source& source, uint64_t now_ns) {
 
 bool Intake::HandleError(const Source& source, int error_number) {
   const AcceptVerdict verdict = ClassifyAcceptError(error_number);
-  if (verdict == AcceptVerdict::kEmpty) return false;
+  if (verdict == AcceptVerdict::kEmpty) {
+    if (++empty_rounds_ > kMostEmptyRounds) Pause();
+    return false;
+  }
   listener_->counters().errors[AcceptErrorIndex(error_number)].fetch_add(1,
                                                                          std::memory_order_relaxed);
   switch (verdict) {

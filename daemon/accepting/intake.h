@@ -60,6 +60,7 @@ class Intake {
   uint64_t pause_ns_ = 0;  // the length of the last pause, 0 after a success
   uint64_t hold_began_ns_ = 0;
   bool stopped_ = false;
+  int empty_rounds_ = 0;  // rounds in a row that found nothing to accept
 };
 
 }  // namespace ringdeal

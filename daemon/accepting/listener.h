@@ -55,6 +55,10 @@ class Listener {
   IntakeCounters& counters() { return counters_; }
   std::atomic<IntakeState>& intake_state() { return intake_state_; }
 
+  // True while the acceptor has been asked to look at the listener and has not begun. Set by who
+  // asks, cleared by the acceptor before it looks.
+  std::atomic<bool>& wake_posted() { return wake_posted_; }
+
   void Show(ListenerSnapshot* snapshot, uint64_t now_ns);
 
  private:
@@ -66,6 +70,7 @@ class Listener {
   Dealer dealer_;
   IntakeCounters counters_;
   std::atomic<IntakeState> intake_state_{IntakeState::kAccepting};
+  std::atomic<bool> wake_posted_{false};
 };
 
 }  // namespace ringdeal

@@ -36,6 +36,8 @@ bool RemoveStalePath(const SocketAddress& address, std::string* problem) {
     return false;
   }
   const UniqueFd probe(socket(AF_UNIX, SOCK_STREAM, 0));
+  // Without waiting: one that is frozen and has its accept queue full listens all the same.
+  fcntl(probe.get(), F_SETFL, O_NONBLOCK);
   if (connect(probe.get(), address.get(), address.length) == 0 || errno != ECONNREFUSED) {
     *problem = "another process listens on it; stop that one first";
     return false;

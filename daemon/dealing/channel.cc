@@ -1,5 +1,7 @@
 #include "daemon/dealing/channel.h"
 
+#include <sys/socket.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -13,6 +15,8 @@ Result<Channel> Channel::Create() {
   Result<SocketPair> pair = MakeMessagePair();
   if (!pair) return pair.error();
   Channel channel;
+  // The worker's end can send too: what it would leave here to be closed could block us.
+  (void)shutdown(pair->first.get(), SHUT_RD);
   channel.sending_ = std::move(pair->first);
   channel.receiving_ = std::move(pair->second);
   return channel;

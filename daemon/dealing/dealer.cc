@@ -47,6 +47,8 @@ std::unique_ptr<Worker> Dealer::Detach(Slot slot) {
   if (At(slot) == nullptr) return nullptr;
   observers_.Remove(slot);
   if (owed_ == slot) owed_.reset();
+  // Whoever has the slot next is not gone.
+  gone_.erase(std::remove(gone_.begin(), gone_.end(), slot), gone_.end());
   view_.Remove(slot);
   ++left_;
   workers_[slot]->SetDraining(true);
@@ -85,7 +87,7 @@ std::vector<Slot> Dealer::TakeGone() {
   return std::exchange(gone_, {});
 }
 
-std::vector<std::shared_ptr<Channel>> Dealer::TakeUnansweredBells() {
+std::vector<UnansweredBell> Dealer::TakeUnansweredBells() {
   const std::lock_guard lock(mutex_);
   return observers_.TakeUnanswered();
 }
@@ -194,8 +196,15 @@ bool Dealer::GiveUpOn(Slot slot, int error_number, uint64_t now_ns) {
     case EMFILE:
       ++refused_;
       return false;
-    case EAGAIN:
     case ENOBUFS:
+      // An empty channel is not full: the machine has no memory, and no connection taken from it
+      // would ever tell that there is room again.
+      if (!worker.HasPending()) {
+        ++refused_;
+        return false;
+      }
+      [[fallthrough]];
+    case EAGAIN:
     case EMSGSIZE:  // how macOS says that a channel is full
       ++found_full_;
       worker.MarkFull();
@@ -230,15 +239,15 @@ std::optional<Slot> Dealer::ChooseOwed(uint64_t now_ns) {
 
 // The view proposes, a fresh look at the proposed one's line decides.
 std::optional<Slot> Dealer::ChooseEligible(ReceivingCpu cpu, uint64_t now_ns) {
-  std::optional<Slot> slot = view_.Pick(cpu);
-  for (int look = 0; slot && look < kMostLooks; ++look) {
+  // One that is found not to be eligible is proposed no more, so this ends.
+  int worse = 0;
+  while (const auto slot = view_.Pick(cpu)) {
     const Rank believed = view_.RankOf(*slot);
     Refresh(*slot, now_ns);
-    const bool eligible = view_.worker(*slot).standing == Standing::kEligible;
-    if (eligible && view_.RankOf(*slot) <= believed) return slot;
-    slot = view_.Pick(cpu);
+    if (view_.worker(*slot).standing != Standing::kEligible) continue;
+    if (view_.RankOf(*slot) <= believed || ++worse == kMostLooks) return slot;
   }
-  return slot;
+  return std::nullopt;
 }
 
 std::optional<Slot> Dealer::ChooseBusy(uint64_t now_ns) {

@@ -49,7 +49,7 @@ class Dealer {
   // The slots whose channel was found closed by a send since the last call.
   std::vector<Slot> TakeGone();
   // The channels of observers that did not answer their bell, which must be taken out again.
-  std::vector<std::shared_ptr<Channel>> TakeUnansweredBells();
+  std::vector<UnansweredBell> TakeUnansweredBells();
   void Show(ListenerSnapshot* snapshot, uint64_t now_ns);
 
   // --- acceptor thread

@@ -35,6 +35,7 @@ void Observers::RingSilent(uint64_t now_ns) {
 void Observers::RingDeclined(uint64_t now_ns) {
   if (declined_rung_) return;
   declined_rung_ = true;
+  ForgetPromoted();
   for (const Slot slot : declined_) (void)At(slot)->Ring(now_ns);
 }
 
@@ -59,7 +60,7 @@ bool Observers::Settle(Slot slot, uint64_t now_ns) {
       return true;
     case Worker::Answer::kDeclined:
       declined_.push_back(slot);
-      unanswered_.push_back(worker->channel());
+      Retract(slot);
       return true;
   }
   return true;
@@ -67,13 +68,23 @@ bool Observers::Settle(Slot slot, uint64_t now_ns) {
 
 std::optional<Slot> Observers::TakeOwed() { return std::exchange(owed_, std::nullopt); }
 
-std::vector<std::shared_ptr<Channel>> Observers::TakeUnanswered() {
-  return std::exchange(unanswered_, {});
+std::vector<UnansweredBell> Observers::TakeUnanswered() { return std::exchange(unanswered_, {}); }
+
+void Observers::Retract(Slot slot) {
+  unanswered_.push_back({At(slot)->channel(), slot, At(slot)->identity().id});
+}
+
+void Observers::ForgetPromoted() {
+  const auto promoted = [this](Slot slot) {
+    return At(slot)->page().progress.state.load(std::memory_order_acquire) == WorkerState::kWorker;
+  };
+  declined_.erase(std::remove_if(declined_.begin(), declined_.end(), promoted), declined_.end());
 }
 
 void Observers::RetractDeclined() {
   if (!std::exchange(declined_rung_, false)) return;
-  for (const Slot slot : declined_) unanswered_.push_back(At(slot)->channel());
+  ForgetPromoted();
+  for (const Slot slot : declined_) Retract(slot);
 }
 
 }  // namespace ringdeal

@@ -11,6 +11,13 @@
 
 namespace ringdeal {
 
+// A bell that must be taken out of its channel again.
+struct UnansweredBell {
+  std::shared_ptr<Channel> channel;
+  Slot slot = 0;
+  uint64_t worker_id = 0;
+};
+
 class Observers {
  public:
   using Workers = std::vector<std::unique_ptr<Worker>>;  // by slot
@@ -34,7 +41,7 @@ class Observers {
   std::optional<Slot> TakeOwed();
   // The channels of those that declined: their bells must be taken out again, or a level-triggered
   // watcher would see readiness for ever.
-  std::vector<std::shared_ptr<Channel>> TakeUnanswered();
+  std::vector<UnansweredBell> TakeUnanswered();
   bool has_unanswered() const { return !unanswered_.empty(); }
   // What was rung while nobody could take the waiting connection is taken out once one did.
   void RetractDeclined();
@@ -42,13 +49,16 @@ class Observers {
  private:
   Worker* At(Slot slot) const { return (*workers_)[slot].get(); }
   bool Settle(Slot slot, uint64_t now_ns);
+  void Retract(Slot slot);
+  // One that accepted after all is no observer any more.
+  void ForgetPromoted();
 
   const Workers* workers_;
   std::vector<Slot> silent_;    // to be rung when a connection waits
   std::vector<Slot> rung_;      // an answer is awaited
   std::vector<Slot> declined_;  // did not accept
   std::optional<Slot> owed_;
-  std::vector<std::shared_ptr<Channel>> unanswered_;
+  std::vector<UnansweredBell> unanswered_;
   bool declined_rung_ = false;
 };
 

@@ -50,7 +50,7 @@ class RecallThread::Runner {
 
   bool busy() const {
     const std::lock_guard lock(mutex_);
-    return working_ || !jobs_.empty();
+    return in_job_ || !jobs_.empty();
   }
 
   // If the thread has been in one receive for longer than `patience`: takes its other jobs over and
@@ -72,6 +72,7 @@ class RecallThread::Runner {
       if (stopped_) break;
       Job job = std::move(jobs_.front());
       jobs_.pop_front();
+      in_job_ = true;
       current_done_ = std::move(job.done);
       Work(job, &lock);
       if (const Done done = std::exchange(current_done_, nullptr)) {
@@ -79,6 +80,7 @@ class RecallThread::Runner {
         done();
         lock.lock();
       }
+      in_job_ = false;
     }
     ended_ = true;
     changed_.notify_all();
@@ -98,6 +100,7 @@ class RecallThread::Runner {
       lock->lock();
       working_ = false;
       if (empty) return;
+      if (found.ok()) failures = 0;
       // No descriptor number or no memory: what waits in the channel stays there meanwhile.
       if (!found.ok()) {
         ++failures;
@@ -112,7 +115,8 @@ class RecallThread::Runner {
   std::deque<Job> jobs_;
   bool stopped_ = false;
   bool ended_ = false;
-  bool working_ = false;
+  bool in_job_ = false;   // from taking a job to its end
+  bool working_ = false;  // in a receive
   Clock::time_point receive_began_;
   Done current_done_;
 };

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "daemon/accepting/listening_socket.h"
+#include "daemon/operating/log.h"
 #include "daemon/workers/peer_groups.h"
 #include "daemon/workers/request.h"
 #include "protocol/control_messages.h"
@@ -75,7 +76,12 @@ Result<void, std::string> ControlServer::Listen(const ControlConfig& config) {
 #if defined(__linux__)
   socket_config.bind = "unix:@" + config.path;
   Result<UniqueFd, ListenError> abstract = OpenListeningSocket(socket_config);
-  if (!abstract) return abstract.error().text;
+  // Anybody may take an abstract name, and another ringdeald with the same path in a mount
+  // namespace of its own has it: no reason not to start.
+  if (!abstract) {
+    Log(LogLevel::kWarn, "no_abstract_address", {{"reason", abstract.error().text}});
+    return {};
+  }
   AddListener(std::move(*abstract));
 #endif
   return {};

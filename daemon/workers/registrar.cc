@@ -1,5 +1,8 @@
 #include "daemon/workers/registrar.h"
 
+#include <sys/socket.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -11,6 +14,7 @@
 #include "daemon/workers/document_memory.h"
 #include "protocol/control_messages.h"
 #include "protocol/peer_credentials.h"
+#include "protocol/socket_address.h"
 
 namespace ringdeal {
 namespace {
@@ -37,7 +41,38 @@ Result<MappedPage> FillPage(int memory, uint64_t worker_id, const Listener::Sock
   return page;
 }
 
+bool SharesItsPort(int socket) {
+  int shares = 0;
+  socklen_t length = sizeof(shares);
+  SocketAddress address;
+  return LocalAddressOf(socket, &address) && address.family() != AF_UNIX &&
+         getsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &shares, &length) == 0 && shares != 0;
+}
+
+// SO_REUSEPORT sockets of one user, as the kernel requires it of those that share a port. An equal
+// address alone says nothing: a UNIX path may be relative, or of another root directory, and who
+// opened the door is not who made the socket.
+bool AreSiblings(int one, int other) {
+  struct stat first = {};
+  struct stat second = {};
+  return SharesItsPort(one) && SharesItsPort(other) && fstat(one, &first) == 0 &&
+         fstat(other, &second) == 0 && first.st_uid == second.st_uid;
+}
+
+// A path that a server binds anew is a new socket: it has removed the old one before.
+bool IsPath(const std::string& address) {
+  return address.starts_with("unix:") && !address.starts_with("unix:@");
+}
+
 }  // namespace
+
+// The credentials of what came through a door are those of whoever made the socket's other end,
+// which need not be the sender: a worker can connect to a socket on which root listens. They name
+// the worker and permit nothing: there, possession of a listener is the only permission.
+const Peer& Registrar::AuthorityOf(const Caller& caller) {
+  static const Peer nobody;
+  return caller.door == 0 ? caller.connection->peer() : nobody;
+}
 
 Registrar::Registrar(EventLoop* loop, const Config& config, const Self& self,
                      ListenerTable* listeners, RecallThread* recall,
@@ -99,7 +134,7 @@ void Registrar::TakeDoorClosed(ControlServer::DoorId door) {
 Result<void, RequestError> Registrar::Bind(const Request& request, Caller* caller) {
   if (!request.address) return RequestError{code::kBadRequest, "\"address\" is missing"};
   if (stopping_) return RequestError{code::kStopping, "ringdeald is stopping"};
-  const Peer& peer = caller->connection->peer();
+  const Peer& peer = AuthorityOf(*caller);
   const std::shared_ptr<Listener> owned = listeners_->FindOwned(*request.address);
   const bool may = owned != nullptr ? MayTake(peer, self_, owned->config().allow)
                                     : MayAdopt(peer, self_, config_.adopt);
@@ -110,7 +145,7 @@ Result<void, RequestError> Registrar::Bind(const Request& request, Caller* calle
   }
   const Result<ControlServer::DoorEnd> door = server_->OpenDoor(peer);
   if (!door) return FailedStep(door.error());
-  const auto orphan = owned == nullptr ? FindOrphan(*request.address, peer.uid) : nullptr;
+  const auto orphan = owned == nullptr ? FindOrphan(*request.address, *caller) : nullptr;
   if (orphan != nullptr) doors_[door->id].insert(orphan);
   const std::shared_ptr<Listener> given = owned != nullptr ? owned : orphan;
   std::vector<int> descriptors;
@@ -123,9 +158,15 @@ Result<void, RequestError> Registrar::Bind(const Request& request, Caller* calle
 // An adopted listener whose processes have all ended, though not every sign of it was read yet: a
 // server that is started again would find its address in use, by us alone. It gets the listener
 // back, with what waits in its accept queue.
-std::shared_ptr<Listener> Registrar::FindOrphan(const std::string& address, uid_t uid) const {
+std::shared_ptr<Listener> Registrar::FindOrphan(const std::string& address,
+                                                const Caller& caller) const {
+  const uid_t uid = caller.connection->peer().uid;
+  // A control connection is of the network namespace of the one who made it.
+  const Result<SocketIdentity> there = IdentityOf(caller.connection->socket());
+  if (!there || IsPath(address)) return nullptr;
   for (const auto& listener : listeners_->all()) {
     if (listener->owned() || listener->address() != address || listener->uid() != uid) continue;
+    if (listener->sockets().front().identity.network != there->network) continue;
     const bool worked_for = std::any_of(members_.begin(), members_.end(), [&](const auto& member) {
       return member.second.listener == listener && !member.first->PeerIsGone();
     });
@@ -166,7 +207,9 @@ Result<void, RequestError> Registrar::Register(const Request& request, Caller* c
   if (!listener) return listener.error();
   const Listener::Socket* socket = (*listener)->Find(held);
   if (socket == nullptr) socket = &(*listener)->sockets().front();
-  return Join(request, *listener, *socket, caller);
+  Result<void, RequestError> joined = Join(request, *listener, *socket, caller);
+  if (!joined) LetGoIfUnused(*listener);
+  return joined;
 }
 
 // Possession of the listener is the permission to register; without it, the listener's `allow`.
@@ -187,7 +230,7 @@ Result<std::shared_ptr<Listener>, RequestError> Registrar::FindListener(const Re
                         "no listener " + request.listener.value_or(request.address.value_or("")) +
                             "; `ringdeal status` lists them"};
   }
-  if (!MayTake(caller->connection->peer(), self_, listener->config().allow)) {
+  if (!MayTake(AuthorityOf(*caller), self_, listener->config().allow)) {
     return RequestError{code::kNotAllowed, "this user may not take connections of listener " +
                                                listener->name() + "; see its `allow`"};
   }
@@ -207,7 +250,8 @@ Result<std::shared_ptr<Listener>, RequestError> Registrar::Adopt(UniqueFd socket
   const std::string address = LocalAddressText(socket.get());
   const int descriptor = socket.get();
   auto listener = listeners_->FindAdopted(address, identity->network, opener.uid);
-  const bool sibling = listener != nullptr;
+  const bool sibling =
+      listener != nullptr && AreSiblings(descriptor, listener->sockets().front().descriptor.get());
   if (!sibling) {
     ListenerConfig config = config_.adopted;
     config.name = listeners_->UnusedName(address);
@@ -261,7 +305,10 @@ Result<void, RequestError> Registrar::Join(const Request& request,
                                                    " has as many workers as limits.workers allows"};
   }
   members_[connection] = {listener, *slot, last_worker_id_};
-  if (!listener->owned() && caller->door != 0) doors_[caller->door].insert(listener);
+  // One whose last copy was closed meanwhile holds nothing any more.
+  if (!listener->owned() && caller->door != 0 && !server_->DoorIsClosed(caller->door)) {
+    doors_[caller->door].insert(listener);
+  }
   connection->BecomeMember();
   if (process) connection->WatchProcess(std::move(*process));
   Log(LogLevel::kInfo, "joined",
@@ -315,7 +362,7 @@ Result<void, RequestError> Registrar::Undrain(const Request& request, Caller* ca
 
 Result<void, RequestError> Registrar::SetDraining(const Request& request, Caller* caller,
                                                   bool draining) {
-  if (!MayAdminister(caller->connection->peer(), self_, config_.control.admin)) {
+  if (!MayAdminister(AuthorityOf(*caller), self_, config_.control.admin)) {
     return RequestError{code::kNotAllowed, "this user may not drain; see control.admin"};
   }
   const auto listener = listeners_->FindByName(request.listener.value_or(""));
@@ -389,9 +436,12 @@ void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {
       if (member.listener == listener && member.slot == slot) connection->End(nullptr);
     }
   }
-  for (auto& channel : listener->dealer().TakeUnansweredBells()) {
-    Empty(
-        listener, std::move(channel), [] {}, [] {});
+  for (UnansweredBell& bell : listener->dealer().TakeUnansweredBells()) {
+    // Its channel may hold connections by now, if it accepts after all.
+    const auto found = [listener, slot = bell.slot, id = bell.worker_id] {
+      listener->dealer().CountRecalled(slot, id);
+    };
+    Empty(listener, std::move(bell.channel), found, [] {});
   }
 }
 

@@ -69,7 +69,8 @@ class Registrar {
   Result<void, RequestError> SetDraining(const Request& request, Caller* caller, bool draining);
   Result<std::shared_ptr<Listener>, RequestError> FindListener(const Request& request,
                                                                Caller* caller);
-  std::shared_ptr<Listener> FindOrphan(const std::string& address, uid_t uid) const;
+  static const Peer& AuthorityOf(const Caller& caller);
+  std::shared_ptr<Listener> FindOrphan(const std::string& address, const Caller& caller) const;
   Result<std::shared_ptr<Listener>, RequestError> Adopt(UniqueFd socket, Caller* caller);
   Result<void, RequestError> Join(const Request& request, std::shared_ptr<Listener> listener,
                                   const Listener::Socket& socket, Caller* caller);

@@ -63,6 +63,7 @@ class Worker {
   void CountRecalled() { ++recalled_; }
   // The channel took no more: unavailable until the worker takes one.
   void MarkFull() { full_at_taken_ = taken(); }
+  bool HasPending() const { return taken() < given(); }
   // Nothing can be sent to it any more.
   void MarkGone() { gone_ = true; }
   bool gone() const { return gone_; }

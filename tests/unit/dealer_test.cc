@@ -452,6 +452,32 @@ TEST_F(ObserverTest, ThatDeclinedIsRungAgainWhenAllElseIsLacking) {
   EXPECT_FALSE(master.Take()) << "once a hold";
 }
 
+TEST_F(ObserverTest, ThatAcceptsAfterAllKeepsWhatItIsGiven) {
+  Process late;
+  const Slot slot = JoinObserver(&late);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kAwait);
+  EXPECT_EQ(dealer_.Prepare(kNow + 50 * kMs).readiness, Dealer::Readiness::kHold);
+  (void)dealer_.TakeUnansweredBells();
+  late.Accepting();
+  EXPECT_EQ(dealer_.Prepare(kNow + 51 * kMs).readiness, Dealer::Readiness::kReady);
+  EXPECT_TRUE(dealer_.TakeUnansweredBells().empty()) << "its channel may hold connections now";
+  ASSERT_EQ(Deal(kNow + 51 * kMs), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(slot).pending, 1u);
+}
+
+TEST_F(DealerTest, DoesNotTakeTheNextInASlotForTheOneThatWasGone) {
+  Process gone;
+  const Slot slot = Join(&gone);
+  gone.Accepting();
+  shutdown(gone.channel()->worker_end(), SHUT_RDWR);
+  EXPECT_EQ(Deal(), Dealer::Outcome::kKept);
+  EXPECT_NE(dealer_.Detach(slot), nullptr);
+  dealer_.Release(slot);
+  Process next;
+  EXPECT_EQ(Join(&next), slot);
+  EXPECT_TRUE(dealer_.TakeGone().empty());
+}
+
 TEST(RecallThreadTest, IsReplacedWhenAReceiveDoesNotReturn) {
   Result<Channel> stuck = Channel::Create();
   Result<Channel> other = Channel::Create();
