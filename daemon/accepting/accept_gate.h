@@ -1,5 +1,6 @@
-// Where an acceptor thread says that it is inside accept4, so that the control thread can see one
-// that does not come back: a holder of the listener can clear O_NONBLOCK behind our back.
+// Where an acceptor thread says that it accepts and deals one connection, so that the control
+// thread can see one that does not come back: a holder of the listener can clear O_NONBLOCK behind
+// our back, or set SO_LINGER so that our close of the connection, if it is the last, waits.
 #pragma once
 
 #include <atomic>
@@ -9,8 +10,8 @@ namespace ringdeal {
 
 class AcceptGate {
  public:
-  // Acceptor thread, around each accept4. Returns true if nobody watches the gate: the caller must
-  // then have the control thread watch it.
+  // Acceptor thread, around each accept4 and what becomes of its connection. Returns true if nobody
+  // watches the gate: the caller must then have the control thread watch it.
   bool Enter(int socket) {
     socket_.store(socket, std::memory_order_relaxed);
     crossings_.store(crossings_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);

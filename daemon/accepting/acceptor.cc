@@ -9,6 +9,7 @@ namespace ringdeal {
 namespace {
 
 constexpr int kInterruptSignal = SIGUSR2;
+constexpr std::chrono::milliseconds kPatienceAtEnd(50);
 
 // Its only work is to make a system call return; without SA_RESTART, that it does not go on.
 void InstallInterruptHandler() {
@@ -30,11 +31,18 @@ void RunWithoutSignals(EventLoop* loop) {
 
 Acceptor::Acceptor(IntakeCallbacks callbacks) : callbacks_(std::move(callbacks)) {
   InstallInterruptHandler();
-  thread_ = std::thread([this] { RunWithoutSignals(&loop_); });
+  std::promise<void> ended;
+  ended_ = ended.get_future();
+  thread_ = std::thread([this, ended = std::move(ended)]() mutable {
+    RunWithoutSignals(&loop_);
+    ended.set_value();
+  });
 }
 
 Acceptor::~Acceptor() {
   loop_.Stop();
+  // It may be in a system call that blocks, and nobody watches any more.
+  while (ended_.wait_for(kPatienceAtEnd) != std::future_status::ready) Interrupt();
   thread_.join();
 }
 

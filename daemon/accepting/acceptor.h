@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <thread>
@@ -41,6 +42,7 @@ class Acceptor {
   EventLoop loop_;
   std::map<const Listener*, std::unique_ptr<Intake>> intakes_;  // acceptor thread
   bool stopped_ = false;                                        // acceptor thread
+  std::future<void> ended_;
   std::thread thread_;
 };
 

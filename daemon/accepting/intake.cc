@@ -91,16 +91,19 @@ bool Intake::MayAccept(uint64_t now_ns) {
   return false;
 }
 
-// Returns false if this round is over.
 bool Intake::AcceptOne(const Source& source, uint64_t now_ns) {
+  if (gate_->Enter(source.socket)) callbacks_->watch_gate();
+  const bool more = AcceptInGate(source, now_ns);
+  gate_->Leave();
+  return more;
+}
+
+bool Intake::AcceptInGate(const Source& source, uint64_t now_ns) {
   Connection connection;
   connection.peer_length = sizeof(connection.peer);
-  if (gate_->Enter(source.socket)) callbacks_->watch_gate();
   connection.socket = AcceptSocket(source.socket, reinterpret_cast<sockaddr*>(&connection.peer),
                                    &connection.peer_length);
-  const int error_number = errno;
-  gate_->Leave();
-  if (!connection.socket) return HandleError(source, error_number);
+  if (!connection.socket) return HandleError(source, errno);
   empty_rounds_ = 0;
   listener_->counters().accepted.fetch_add(1, std::memory_order_relaxed);
   connection.peer_length = std::min<socklen_t>(connection.peer_length, sizeof(connection.peer));

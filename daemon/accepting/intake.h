@@ -43,7 +43,9 @@ class Intake {
 
   void Accept(const Source& source);
   bool MayAccept(uint64_t now_ns);
+  // Both return false if this round is over.
   bool AcceptOne(const Source& source, uint64_t now_ns);
+  bool AcceptInGate(const Source& source, uint64_t now_ns);
   bool HandleError(const Source& source, int error_number);
   void RunErrands();
   void Suspend(IntakeState state, uint64_t delay_ns);

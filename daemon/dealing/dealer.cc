@@ -49,6 +49,7 @@ std::unique_ptr<Worker> Dealer::Detach(Slot slot) {
   if (owed_ == slot) owed_.reset();
   // Whoever has the slot next is not gone.
   gone_.erase(std::remove(gone_.begin(), gone_.end(), slot), gone_.end());
+  liars_.erase(std::remove(liars_.begin(), liars_.end(), slot), liars_.end());
   view_.Remove(slot);
   ++left_;
   workers_[slot]->SetDraining(true);
@@ -82,6 +83,19 @@ std::optional<Slot> Dealer::FindByPid(pid_t pid) const {
   return std::nullopt;
 }
 
+std::optional<Slot> Dealer::FindByChannel(const Channel* channel) const {
+  const std::lock_guard lock(mutex_);
+  for (const Slot slot : view_.members()) {
+    if (workers_[slot]->channel().get() == channel) return slot;
+  }
+  return std::nullopt;
+}
+
+std::vector<Slot> Dealer::TakeLiars() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(liars_, {});
+}
+
 std::vector<Slot> Dealer::TakeGone() {
   const std::lock_guard lock(mutex_);
   return std::exchange(gone_, {});
@@ -94,7 +108,7 @@ std::vector<UnansweredBell> Dealer::TakeUnansweredBells() {
 
 bool Dealer::HasErrands() const {
   const std::lock_guard lock(mutex_);
-  return !gone_.empty() || observers_.has_unanswered();
+  return !gone_.empty() || !liars_.empty() || observers_.has_unanswered();
 }
 
 Dealer::Preparation Dealer::Prepare(uint64_t now_ns) {
@@ -110,6 +124,11 @@ Dealer::Preparation Dealer::Prepare(uint64_t now_ns) {
   }
   if (holding_) LeaveHold();
   return {Readiness::kReady, 0};
+}
+
+void Dealer::NoteBellsTakenOut(uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  if (holding_) observers_.RingAgain(now_ns);
 }
 
 void Dealer::NoteAnswers(uint64_t now_ns) {
@@ -264,7 +283,10 @@ StandingRules Dealer::RulesAt(uint64_t now_ns) const {
 
 void Dealer::Refresh(Slot slot, uint64_t now_ns) {
   const Reading reading = workers_[slot]->Read(RulesAt(now_ns));
-  if (!reading.honest) ++clamped_;
+  if (!reading.honest) {
+    ++clamped_;
+    if (workers_[slot]->MarkLiar()) liars_.push_back(slot);
+  }
   view_.Update(slot, reading.load, reading.standing, reading.in_long_pass);
 }
 

@@ -46,10 +46,15 @@ class Dealer {
   };
   Drained SetDraining(Slot slot, bool draining);
   std::optional<Slot> FindByPid(pid_t pid) const;
+  std::optional<Slot> FindByChannel(const Channel* channel) const;
   // The slots whose channel was found closed by a send since the last call.
   std::vector<Slot> TakeGone();
   // The channels of observers that did not answer their bell, which must be taken out again.
   std::vector<UnansweredBell> TakeUnansweredBells();
+  // Such a channel was emptied. If a hold began meanwhile, its bell may have gone with the others.
+  void NoteBellsTakenOut(uint64_t now_ns);
+  // The slots whose counts had to be corrected for the first time since the last call.
+  std::vector<Slot> TakeLiars();
   void Show(ListenerSnapshot* snapshot, uint64_t now_ns);
 
   // --- acceptor thread
@@ -77,7 +82,7 @@ class Dealer {
   // Takes the connection over, whatever comes of it.
   Outcome Deal(Connection connection, uint64_t now_ns);
 
-  // True if there is something for TakeGone or TakeUnansweredBells.
+  // True if there is something for TakeGone, TakeLiars or TakeUnansweredBells.
   bool HasErrands() const;
 
   // --- any thread
@@ -114,6 +119,7 @@ class Dealer {
   Observers observers_;
   std::optional<Slot> owed_;  // the next connection is for this one
   std::vector<Slot> gone_;
+  std::vector<Slot> liars_;
   std::deque<Connection> kept_;
   bool holding_ = false;
   // Only grow.

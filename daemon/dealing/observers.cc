@@ -35,6 +35,7 @@ void Observers::RingSilent(uint64_t now_ns) {
 void Observers::RingDeclined(uint64_t now_ns) {
   if (declined_rung_) return;
   declined_rung_ = true;
+  unanswered_.clear();  // these bells are to stay now
   ForgetPromoted();
   for (const Slot slot : declined_) (void)At(slot)->Ring(now_ns);
 }
@@ -79,6 +80,11 @@ void Observers::ForgetPromoted() {
     return At(slot)->page().progress.state.load(std::memory_order_acquire) == WorkerState::kWorker;
   };
   declined_.erase(std::remove_if(declined_.begin(), declined_.end(), promoted), declined_.end());
+}
+
+void Observers::RingAgain(uint64_t now_ns) {
+  declined_rung_ = false;
+  RingDeclined(now_ns);
 }
 
 void Observers::RetractDeclined() {

@@ -32,6 +32,8 @@ class Observers {
   void RingSilent(uint64_t now_ns);
   // Rings those that declined before: an on-demand master forks a child for it. Not awaited.
   void RingDeclined(uint64_t now_ns);
+  // The same, though they were rung: their bells may have been taken out meanwhile.
+  void RingAgain(uint64_t now_ns);
 
   // Until when an answer is awaited; 0 if none is.
   uint64_t Await(uint64_t now_ns);

@@ -55,13 +55,14 @@ class RecallThread::Runner {
 
   // If the thread has been in one receive for longer than `patience`: takes its other jobs over and
   // leaves it to itself.
-  bool Abandon(std::chrono::nanoseconds patience, std::deque<Job>* rest, Done* done) {
+  std::shared_ptr<Channel> Abandon(std::chrono::nanoseconds patience, std::deque<Job>* rest,
+                                   Done* done) {
     const std::lock_guard lock(mutex_);
-    if (!working_ || Clock::now() - receive_began_ < patience) return false;
+    if (!working_ || Clock::now() - receive_began_ < patience) return nullptr;
     stopped_ = true;
     *rest = std::exchange(jobs_, {});
     *done = std::exchange(current_done_, nullptr);
-    return true;
+    return current_channel_;
   }
 
  private:
@@ -73,6 +74,7 @@ class RecallThread::Runner {
       Job job = std::move(jobs_.front());
       jobs_.pop_front();
       in_job_ = true;
+      current_channel_ = job.channel;
       current_done_ = std::move(job.done);
       Work(job, &lock);
       if (const Done done = std::exchange(current_done_, nullptr)) {
@@ -81,6 +83,7 @@ class RecallThread::Runner {
         lock.lock();
       }
       in_job_ = false;
+      current_channel_.reset();
     }
     ended_ = true;
     changed_.notify_all();
@@ -118,6 +121,7 @@ class RecallThread::Runner {
   bool in_job_ = false;   // from taking a job to its end
   bool working_ = false;  // in a receive
   Clock::time_point receive_began_;
+  std::shared_ptr<Channel> current_channel_;
   Done current_done_;
 };
 
@@ -129,15 +133,16 @@ void RecallThread::Empty(std::shared_ptr<Channel> channel, Give give, Done done)
   runner_->Add({std::move(channel), std::move(give), std::move(done)});
 }
 
-bool RecallThread::AbandonIfStuck(std::chrono::nanoseconds patience) {
+std::shared_ptr<Channel> RecallThread::AbandonIfStuck(std::chrono::nanoseconds patience) {
   std::deque<Runner::Job> rest;
   Done done;
-  if (!runner_->Abandon(patience, &rest, &done)) return false;
+  std::shared_ptr<Channel> stuck = runner_->Abandon(patience, &rest, &done);
+  if (stuck == nullptr) return nullptr;
   runner_ = std::make_shared<Runner>();
   Runner::Start(runner_);
   for (Runner::Job& job : rest) runner_->Add(std::move(job));
   if (done) done();
-  return true;
+  return stuck;
 }
 
 bool RecallThread::busy() const { return runner_->busy(); }

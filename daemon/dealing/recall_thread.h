@@ -27,8 +27,9 @@ class RecallThread {
   void Empty(std::shared_ptr<Channel> channel, Give give, Done done);
 
   // Control thread: to be called now and then while busy(). Replaces a thread that has been in one
-  // receive for longer than `patience`; returns true if it did.
-  bool AbandonIfStuck(std::chrono::nanoseconds patience);
+  // receive for longer than `patience`, and returns the channel, which must not be emptied again;
+  // null if it did not.
+  std::shared_ptr<Channel> AbandonIfStuck(std::chrono::nanoseconds patience);
   bool busy() const;
 
  private:

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "daemon/workers/disposal.h"
 #include "daemon/workers/request.h"
 #include "protocol/control_messages.h"
 #include "protocol/descriptor_passing.h"
@@ -37,18 +38,28 @@ ControlConnection::ControlConnection(UniqueFd socket, Peer peer, Peer opener, Ev
   silence_->Arm(patience);
 }
 
-void ControlConnection::Answer(const std::string& line, std::span<const int> descriptors) {
-  if (ended_) return;
+ControlConnection::~ControlConnection() {
+  readable_.reset();
+  // What lies unread in the socket is closed with it, and may be of any kind.
+  Dispose(std::move(socket_));
+  for (UniqueFd& descriptor : descriptors_) Dispose(std::move(descriptor));
+}
+
+bool ControlConnection::Answer(const std::string& line, std::span<const int> descriptors) {
+  if (ended_) return false;
   const Result<size_t> sent = SendWithDescriptors(
       socket_.get(), {reinterpret_cast<const std::byte*>(line.data()), line.size()}, {},
       descriptors, MSG_DONTWAIT);
+  if (sent && *sent == line.size()) return true;
   if (!sent && sent.error().number == ETOOMANYREFS && !descriptors.empty()) {
-    return Answer(ErrorLine({code::kNoDescriptors,
-                             "this user has as many descriptors in flight as the kernel allows; "
-                             "try again"}),
-                  {});
+    Answer(ErrorLine({code::kNoDescriptors,
+                      "this user has as many descriptors in flight as the kernel allows; "
+                      "try again"}),
+           {});
+    return false;
   }
-  if (!sent || *sent != line.size()) End(nullptr);
+  End(nullptr);
+  return false;
 }
 
 void ControlConnection::End(const char* code) {

@@ -37,8 +37,11 @@ class ControlConnection {
   const Peer& peer() const { return peer_; }
   const Peer& opener() const { return opener_; }
 
+  ~ControlConnection();
+
   // The peer must read: an answer that does not fit into the socket's buffer ends the connection.
-  void Answer(const std::string& line, std::span<const int> descriptors);
+  // Returns false if the answer with its descriptors was not sent.
+  bool Answer(const std::string& line, std::span<const int> descriptors);
   // True if the peer closed its end or its process ended, whether or not that was noticed yet.
   bool PeerIsGone() const;
   // Ends the connection soon, from the loop.

@@ -15,6 +15,7 @@
 
 #include "daemon/accepting/listening_socket.h"
 #include "daemon/operating/log.h"
+#include "daemon/workers/disposal.h"
 #include "daemon/workers/peer_groups.h"
 #include "daemon/workers/request.h"
 #include "protocol/control_messages.h"
@@ -124,12 +125,14 @@ void ControlServer::Accept(int listener) {
 void ControlServer::AddConnection(UniqueFd socket, const Door* door) {
   fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
   const Result<Peer> peer = PeerOf(socket.get());
-  if (!peer) return;
+  if (!peer) return Dispose(std::move(socket));
   if (!WithinBounds(peer->uid)) {
-    return Refuse(socket.get(), code::kTooManyConnections, "too many control connections");
+    Refuse(socket.get(), code::kTooManyConnections, "too many control connections");
+    return Dispose(std::move(socket));
   }
   if (!HasDescriptors()) {
-    return Refuse(socket.get(), code::kNoDescriptors, "ringdeald is at its descriptor limit");
+    Refuse(socket.get(), code::kNoDescriptors, "ringdeald is at its descriptor limit");
+    return Dispose(std::move(socket));
   }
   const DoorId id = door != nullptr ? door->id : 0;
   ControlConnection::Callbacks callbacks;
@@ -196,13 +199,18 @@ void ControlServer::UseDoor(DoorId id) {
     return;
   }
   if (message->bytes == 0) return CloseDoor(id);
-  if (message->descriptor_count != 1) return callbacks_.refused(code::kBadDescriptors);
+  if (message->descriptor_count != 1) {
+    for (UniqueFd& descriptor : message->descriptors) Dispose(std::move(descriptor));
+    return callbacks_.refused(code::kBadDescriptors);
+  }
   AddConnection(std::move(message->descriptors[0]), door);
 }
 
 void ControlServer::CloseDoor(DoorId id) {
   const std::unique_ptr<Door> door = std::move(doors_[id]);
   doors_.erase(id);
+  door->watch.reset();
+  Dispose(std::move(door->socket));
   --held_by_uid_[door->opener.uid];
   callbacks_.door_closed(id);
 }

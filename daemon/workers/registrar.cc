@@ -11,6 +11,7 @@
 #include "daemon/accepting/listening_socket.h"
 #include "daemon/operating/log.h"
 #include "daemon/operating/monotonic_clock.h"
+#include "daemon/workers/disposal.h"
 #include "daemon/workers/document_memory.h"
 #include "protocol/control_messages.h"
 #include "protocol/peer_credentials.h"
@@ -21,6 +22,9 @@ namespace {
 
 // A receive of the recall thread that lasts longer is abandoned (rule 4 of the design).
 constexpr std::chrono::milliseconds kRecallPatience(100);
+// SO_REUSEPORT siblings of one listener. None is closed early, since that would reset what waits in
+// its accept queue.
+constexpr size_t kMostSockets = 1024;
 
 RequestError FailedStep(const SystemError& error) {
   const bool descriptors = error.number == EMFILE || error.number == ENFILE;
@@ -40,6 +44,13 @@ Result<MappedPage> FillPage(int memory, uint64_t worker_id, const Listener::Sock
   header.listener_flags = static_cast<uint32_t>(socket.flags);
   return page;
 }
+
+struct DisposeAtEnd {
+  std::vector<UniqueFd>* descriptors;
+  ~DisposeAtEnd() {
+    for (UniqueFd& descriptor : *descriptors) Dispose(std::move(descriptor));
+  }
+};
 
 bool SharesItsPort(int socket) {
   int shares = 0;
@@ -99,6 +110,7 @@ Registrar::Handler Registrar::HandlerOf(const std::string& op) {
 void Registrar::TakeLine(ControlConnection* from, ControlServer::DoorId door, std::string_view line,
                          std::vector<UniqueFd> descriptors) {
   Caller caller{from, door, std::move(descriptors)};
+  const DisposeAtEnd dispose_at_end{&caller.descriptors};
   const auto refuse = [this, from](const RequestError& error) {
     CountRefusal(error.code);
     Log(LogLevel::kWarn, "request_refused",
@@ -258,6 +270,11 @@ Result<std::shared_ptr<Listener>, RequestError> Registrar::Adopt(UniqueFd socket
     config.bind = address;
     listener = std::make_shared<Listener>(config, /*owned=*/false, opener.uid, config_.limits);
   }
+  if (listener->sockets().size() == kMostSockets) {
+    return RequestError{code::kTooManyWorkers, "listener " + listener->name() + " has " +
+                                                   std::to_string(kMostSockets) +
+                                                   " SO_REUSEPORT sockets already"};
+  }
   const Result<void> added = listener->AddSocket(std::move(socket), *flags);
   if (!added) return FailedStep(added.error());
   if (sibling) {
@@ -310,10 +327,14 @@ Result<void, RequestError> Registrar::Join(const Request& request,
     doors_[caller->door].insert(listener);
   }
   connection->BecomeMember();
+  abandoned_listeners_.erase(listener);
   if (process) connection->WatchProcess(std::move(*process));
   Log(LogLevel::kInfo, "joined",
       {{"listener", listener->name()}, {"slot", *slot}, {"pid", connection->peer().pid}});
-  connection->Answer(RegisteredLine(*slot, listener->name()), answer);
+  // A peer that got no channel is no member, even if it stays.
+  if (!connection->Answer(RegisteredLine(*slot, listener->name()), answer)) {
+    EndMembership(connection);
+  }
   listeners_->Wake(listener);
   return {};
 }
@@ -409,6 +430,7 @@ void Registrar::EndMembership(ControlConnection* connection) {
 // are called on the recall thread.
 void Registrar::Empty(std::shared_ptr<Listener> listener, std::shared_ptr<Channel> channel,
                       std::function<void()> found, std::function<void()> done) {
+  if (cut_off_.contains(channel)) return done();
   recall_->Empty(
       std::move(channel),
       [this, listener, found = std::move(found)](Connection connection) {
@@ -421,8 +443,15 @@ void Registrar::Empty(std::shared_ptr<Listener> listener, std::shared_ptr<Channe
 }
 
 void Registrar::LookAtRecall() {
-  if (recall_->AbandonIfStuck(kRecallPatience)) {
+  if (const auto stuck = recall_->AbandonIfStuck(kRecallPatience)) {
     ++abandoned_;
+    std::erase_if(cut_off_, [](const auto& channel) { return channel.expired(); });
+    cut_off_.insert(stuck);
+    for (const auto& listener : listeners_->all()) {
+      if (const auto slot = listener->dealer().FindByChannel(stuck.get())) {
+        EndWorker(listener, *slot);
+      }
+    }
     Log(LogLevel::kWarn, "recall_thread_abandoned",
         {{"reason",
           "a worker blocks the receive from its channel; what waits in it is lost to us"}});
@@ -431,17 +460,20 @@ void Registrar::LookAtRecall() {
 }
 
 void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {
-  for (const Slot slot : listener->dealer().TakeGone()) {
-    for (const auto& [connection, member] : members_) {
-      if (member.listener == listener && member.slot == slot) connection->End(nullptr);
-    }
+  for (const Slot slot : listener->dealer().TakeGone()) EndWorker(listener, slot);
+  for (const Slot slot : listener->dealer().TakeLiars()) {
+    Log(LogLevel::kWarn, "counts_corrected",
+        {{"listener", listener->name()},
+         {"slot", slot},
+         {"reason", "the worker's counts ran backwards or past what it was handed"}});
   }
   for (UnansweredBell& bell : listener->dealer().TakeUnansweredBells()) {
     // Its channel may hold connections by now, if it accepts after all.
     const auto found = [listener, slot = bell.slot, id = bell.worker_id] {
       listener->dealer().CountRecalled(slot, id);
     };
-    Empty(listener, std::move(bell.channel), found, [] {});
+    Empty(listener, std::move(bell.channel), found,
+          [listener] { listener->dealer().NoteBellsTakenOut(MonotonicNs()); });
   }
 }
 
@@ -449,15 +481,41 @@ void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {
 // then whatever process still holds it has it for itself.
 void Registrar::LetGoIfUnused(const std::shared_ptr<Listener>& listener) {
   if (listener->owned() || stopping_ || !listeners_->Contains(listener)) return;
-  if (listener->dealer().kept() > 0) return;
-  for (const auto& [connection, member] : members_) {
-    if (member.listener == listener) return;
-  }
-  for (const auto& [door, held] : doors_) {
-    if (held.contains(listener)) return;
+  if (IsUsed(listener)) return;
+  const size_t kept = listener->dealer().kept();
+  if (kept > 0 && !abandoned_listeners_.contains(listener)) return WaitForAWorker(listener);
+  if (kept > 0) {
+    Log(LogLevel::kError, "connections_dropped",
+        {{"listener", listener->name()},
+         {"connections", kept},
+         {"reason", "its workers ended and none came within drain_timeout"}});
   }
   Log(LogLevel::kInfo, "let_go", {{"listener", listener->name()}});
   listeners_->Remove(listener, [] {});
+}
+
+bool Registrar::IsUsed(const std::shared_ptr<Listener>& listener) const {
+  return std::any_of(members_.begin(), members_.end(),
+                     [&](const auto& member) { return member.second.listener == listener; }) ||
+         std::any_of(doors_.begin(), doors_.end(),
+                     [&](const auto& door) { return door.second.contains(listener); });
+}
+
+// Connections were taken out of the channel of its last worker. Another may be on its way: a server
+// that is restarted.
+void Registrar::WaitForAWorker(const std::shared_ptr<Listener>& listener) {
+  auto timer = loop_->MakeTimer([this, listener] {
+    LetGoIfUnused(listener);
+    abandoned_listeners_.erase(listener);
+  });
+  timer->Arm(config_.drain_timeout);
+  abandoned_listeners_[listener] = std::move(timer);
+}
+
+void Registrar::EndWorker(const std::shared_ptr<Listener>& listener, Slot slot) {
+  for (const auto& [connection, member] : members_) {
+    if (member.listener == listener && member.slot == slot) connection->End(nullptr);
+  }
 }
 
 }  // namespace ringdeal

@@ -78,6 +78,9 @@ class Registrar {
   void Empty(std::shared_ptr<Listener> listener, std::shared_ptr<Channel> channel,
              std::function<void()> found, std::function<void()> done);
   void LetGoIfUnused(const std::shared_ptr<Listener>& listener);
+  bool IsUsed(const std::shared_ptr<Listener>& listener) const;
+  void WaitForAWorker(const std::shared_ptr<Listener>& listener);
+  void EndWorker(const std::shared_ptr<Listener>& listener, Slot slot);
   void LookAtRecall();
 
   EventLoop* const loop_;
@@ -92,6 +95,11 @@ class Registrar {
   // process that may come back holds them.
   std::map<ControlServer::DoorId, std::set<std::shared_ptr<Listener>>> doors_;
   std::unique_ptr<EventLoop::Watch> recall_timer_;
+  // Channels over which a recall thread was lost: one each is enough. The thread keeps them alive for
+  // as long as it is stuck.
+  std::set<std::weak_ptr<Channel>, std::owner_less<>> cut_off_;
+  // Adopted listeners that keep connections for a worker that may never come.
+  std::map<std::shared_ptr<Listener>, std::unique_ptr<EventLoop::Watch>> abandoned_listeners_;
   std::map<std::string, uint64_t> refusals_;
   uint64_t last_worker_id_ = 0;
   uint64_t abandoned_ = 0;

@@ -63,7 +63,7 @@ constexpr uint64_t kMostCount = uint64_t{1} << 48;
 
 WorkerReport ReadReport(Members* members) {
   return {.active = members->Number("active", 0, kMostCount).value_or(0),
-          .pending = members->Number("pending", 0, kMostCount).value_or(0),
+          .pending = members->Number("pending", 0, kMostQueued).value_or(0),
           .taken = members->Number("taken", 0, kMostCount).value_or(0)};
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "daemon/dealing/channel.h"
 #include "daemon/observing/snapshot.h"
@@ -68,6 +69,9 @@ class Worker {
   void MarkGone() { gone_ = true; }
   bool gone() const { return gone_; }
 
+  // Returns true the first time.
+  bool MarkLiar() { return !std::exchange(liar_, true); }
+
   WorkerSnapshot Show(Slot slot, uint64_t now_ns) const;
 
   // Sends a doorbell, to be answered until `deadline_ns`. A pass that is under way may have looked
@@ -97,6 +101,7 @@ class Worker {
   std::optional<uint64_t> full_at_taken_;
   bool draining_ = false;
   bool gone_ = false;
+  bool liar_ = false;
   uint64_t bell_deadline_ns_ = 0;
   uint64_t bell_declined_at_passes_ = 0;
 };

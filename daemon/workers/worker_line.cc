@@ -5,7 +5,6 @@
 namespace ringdeal {
 namespace {
 
-constexpr uint32_t kMostQueued = 1 << 20;
 // `direct` counts accepts that ringdeald does not see; more than this in a lifetime is a lie.
 constexpr uint64_t kMostDirect = uint64_t{1} << 48;
 

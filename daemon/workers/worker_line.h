@@ -61,6 +61,9 @@ uint64_t WithoutProgress(const WorkerLine& line, uint64_t progress_ns, uint64_t 
 Standing StandingOf(const WorkerLine& line, uint64_t pending, uint64_t without_progress_ns,
                     const StandingRules& rules);
 
+// The most work that a worker is believed to hold and not to have begun.
+inline constexpr uint32_t kMostQueued = 1 << 20;
+
 // `queued` as it counts in a load: what a worker says of itself is bounded.
 uint64_t BelievedQueued(const WorkerLine& line);
 

@@ -1,6 +1,7 @@
 """What is wrong on the control socket is refused by name, bounded, and harms nobody else."""
 import os
 import socket
+import struct
 
 import pytest
 
@@ -217,3 +218,26 @@ def test_the_control_path_of_a_dead_daemon_is_taken_over_and_of_a_living_one_not
     daemon.process.kill()
     daemon.start()
     daemon.status()
+
+
+def test_a_descriptor_whose_close_waits_holds_nobody_up(daemon):
+    """The last close of a socket with SO_LINGER waits for its peer, who does not read."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        lingering = socket.create_connection(server.getsockname())
+        silent, _ = server.accept()
+    with silent:
+        lingering.setblocking(False)
+        try:
+            while True:
+                lingering.send(b"x" * 65536)
+        except BlockingIOError:
+            pass
+        lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3600))
+        with daemon.connect() as stranger:
+            socket.send_fds(stranger, [b'{"op":"status"}\n'], [lingering.fileno()])
+            lingering.close()
+            assert b"bad-descriptors" in stranger.recv(65536)
+            with daemon.connect() as other:
+                other.settimeout(10)
+                other.sendall(b'{"op":"status"}\n')
+                assert b'"ok":true' in other.recv(65536)
