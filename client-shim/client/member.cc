@@ -82,7 +82,7 @@ void Member::PublishJoined(const JoinRequest& request, Form form) {
   if (request.install != nullptr) request.install(request.context, ready_set_.get());
   Page* page = page_.load(std::memory_order_relaxed);
   if (page != nullptr) {
-    SetStyle(page, request.words.one_at_a_time, -1);
+    SetStyle(page, one_at_a_time_.load(), -1);
     SetState(page, promoted_.load() ? WorkerState::kWorker : WorkerState::kObserver,
              control_.get());
   }
@@ -92,6 +92,7 @@ void Member::PublishJoined(const JoinRequest& request, Form form) {
 Answer Member::Join(const JoinRequest& request, char* text, size_t size) {
   CloseInherited();
   promoted_.store(!request.words.observer);
+  one_at_a_time_.store(request.words.one_at_a_time);
   int failure = 0;
   Registration registration;
   UniqueFd control = OpenControl(request, &failure);
@@ -156,6 +157,7 @@ bool Member::TakeLateAnswer() {
     RemoveFromReadySet(ready_set_.get(), control);
     if (registration.answer == Answer::kGiven && AdoptRegistration(&registration)) {
       RemoveFromReadySet(ready_set_.get(), listener_.get());
+      SetStyle(page_.load(), one_at_a_time_.load(), -1);
       SetState(page_.load(), promoted_.load() ? WorkerState::kWorker : WorkerState::kObserver,
                control);
       form = Form::kHandoff;
@@ -185,11 +187,13 @@ void Member::LoseRingdeald() {
 void Member::Promote() {
   if (promoted_.load(std::memory_order_relaxed)) return;
   promoted_.store(true);
+  Use use(this);
   Page* page = page_.load(std::memory_order_acquire);
   if (page != nullptr) SetState(page, WorkerState::kWorker, control_.get());
 }
 
 void Member::SetPaused(bool paused) {
+  Use use(this);
   Page* page = page_.load(std::memory_order_acquire);
   if (page == nullptr) return;
   const WorkerState awake = promoted_.load() ? WorkerState::kWorker : WorkerState::kObserver;
@@ -197,6 +201,8 @@ void Member::SetPaused(bool paused) {
 }
 
 void Member::SetOneAtATime(bool one_at_a_time) {
+  Use use(this);
+  one_at_a_time_.store(one_at_a_time);
   Page* page = page_.load(std::memory_order_acquire);
   if (page != nullptr) SetStyle(page, one_at_a_time, control_.get());
 }

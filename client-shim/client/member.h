@@ -57,6 +57,10 @@ class Member {
   void SetListener(UniqueFd listener) { Retire(listener_.Put(std::move(listener))); }
   void SetDoor(UniqueFd door) { Retire(door_.Put(std::move(door))); }
 
+  // The calling thread is about to wait in a call of its own: the page that shows it, null if none
+  // does. For client::LeaveWait.
+  Page* EnterWait();
+
   // True for the one thread that may now call Join or JoinFamily.
   bool BeginJoin();
   // Joins. Answers what ringdeald did; unless that was kGiven, `text` says why, cut.
@@ -99,7 +103,7 @@ class Member {
                     socklen_t* length, int flags);
   int AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page** counted);
   Received ReceiveOne(HandoffFrame* frame, UniqueFd* connection);
-  bool NearDescriptorLimit() const;
+  bool NearDescriptorLimit();
 
   void Retire(int number);
   void Reap();
@@ -116,10 +120,14 @@ class Member {
   std::atomic<bool> inherited_{false};
   std::atomic<bool> shares_ready_set_{false};  // with the parent: its content is not ours to change
   std::atomic<bool> promoted_{false};
+  std::atomic<bool> one_at_a_time_{false};
   std::atomic<bool> being_careful_{false};
-  // How far the descriptor numbers had come at the last accept, and when.
+  // The number that the last accept gave, and what the last look at the highest numbers found: a
+  // full process that closes a low one is given that one, and is full again.
   std::atomic<int> last_number_{0};
-  std::atomic<uint64_t> last_accept_{0};
+  std::atomic<uint64_t> looked_at_{0};
+  std::atomic<uint64_t> looked_below_{0};  // the limit at that time
+  std::atomic<bool> had_room_{false};
   // Threads that may be using one of the numbers above. What is replaced waits in `retired_` until
   // there is none: a number that is closed under a thread could by then be another file.
   std::atomic<int> users_{0};

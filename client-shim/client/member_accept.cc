@@ -1,5 +1,6 @@
 // Taking connections: the half of Member that runs for each of them.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 
 #include <cerrno>
@@ -18,7 +19,23 @@ namespace {
 // So many numbers below the limit, or so long after the last look, a take could meet the limit
 // unawares: other threads open files meanwhile.
 constexpr uint64_t kNumbersToSpare = 1024;
-constexpr uint64_t kLookIsOld = 100'000'000;  // ns
+constexpr uint64_t kLookIsOld = 10'000'000;  // ns
+constexpr int kNumbersAtOnce = 128;          // few, for the stack of a signal handler
+constexpr int kLooks = 4;
+
+// True if half of the numbers right below `limit` are free. A low number that accept was given says
+// nothing of them: it was free because somebody closed it.
+bool HasRoomBelow(uint64_t limit) {
+  int free_numbers = 0;
+  auto number = static_cast<int>(limit < INT32_MAX ? limit : INT32_MAX);
+  for (int look = 0; look < kLooks; ++look) {
+    pollfd watched[kNumbersAtOnce];
+    for (pollfd& one : watched) one = {--number, 0, 0};
+    sys::Poll(watched, kNumbersAtOnce, 0);
+    for (const pollfd& one : watched) free_numbers += (one.revents & POLLNVAL) != 0 ? 1 : 0;
+  }
+  return free_numbers >= kLooks * kNumbersAtOnce / 2;
+}
 
 // As accept does: cut to the room there is, with the full length told.
 void GiveAddress(const void* peer, socklen_t peer_length, sockaddr* address, socklen_t* length) {
@@ -29,12 +46,19 @@ void GiveAddress(const void* peer, socklen_t peer_length, sockaddr* address, soc
 
 }  // namespace
 
-bool Member::NearDescriptorLimit() const {
+bool Member::NearDescriptorLimit() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return true;
   const auto number = static_cast<uint64_t>(last_number_.load(std::memory_order_relaxed));
-  return number + kNumbersToSpare >= limit.rlim_cur ||
-         Now() - last_accept_.load(std::memory_order_relaxed) > kLookIsOld;
+  if (number + kNumbersToSpare >= limit.rlim_cur) return true;
+  const uint64_t now = Now();
+  if (now - looked_at_.load(std::memory_order_relaxed) > kLookIsOld ||
+      looked_below_.load(std::memory_order_relaxed) != limit.rlim_cur) {
+    had_room_.store(HasRoomBelow(limit.rlim_cur), std::memory_order_relaxed);
+    looked_below_.store(limit.rlim_cur, std::memory_order_relaxed);
+    looked_at_.store(now, std::memory_order_relaxed);
+  }
+  return !had_room_.load(std::memory_order_relaxed);
 }
 
 Received Member::ReceiveOne(HandoffFrame* frame, UniqueFd* connection) {
@@ -53,7 +77,6 @@ int Member::FinishHandoff(UniqueFd connection, const HandoffFrame& frame, sockad
                           socklen_t* length, int flags) {
   const int number = connection.Release();
   last_number_.store(number, std::memory_order_relaxed);
-  last_accept_.store(Now(), std::memory_order_relaxed);
   if ((flags & kAcceptNonBlocking) != 0) sys::Control(number, F_SETFL, O_RDWR | O_NONBLOCK);
   if ((flags & kAcceptCloseOnExec) == 0) sys::Control(number, F_SETFD, 0);
   GiveAddress(frame.peer, frame.peer_length, address, length);
@@ -120,6 +143,13 @@ int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** count
   }
 }
 
+Page* Member::EnterWait() {
+  Use use(this);
+  Page* page = page_.load(std::memory_order_acquire);
+  if (page != nullptr) client::EnterWait(page, control_.get());
+  return page;
+}
+
 int Member::Wait() {
   Use use(this);
   const Form form = SettledForm();
@@ -129,7 +159,7 @@ int Member::Wait() {
   Page* page = page_.load(std::memory_order_acquire);
   const int channel = channel_.get();
   if (form != Form::kHandoff || page == nullptr || channel < 0) return 0;
-  EnterWait(page, control_.get());
+  client::EnterWait(page, control_.get());
   const int result = WaitForFrame(channel);
   const int error = errno;
   LeaveWait(page);

@@ -42,9 +42,12 @@ void EnterWait(Page* page, int control) {
 
 void LeaveWait(Page* page) {
   if (page->progress.waiting.fetch_sub(1) != 1) return;
-  page->progress.pass_start.store(Now());
-  // Another thread may have begun to wait between the two stores, and its 0 come first.
-  if (page->progress.waiting.load() != 0) page->progress.pass_start.store(0);
+  uint64_t begun = Now();
+  page->progress.pass_start.store(begun);
+  // Another thread may have begun to wait between the two stores, and its 0 come first. What it has
+  // stored since, coming back, stays.
+  if (page->progress.waiting.load() != 0)
+    page->progress.pass_start.compare_exchange_strong(begun, 0);
 }
 
 void SetState(Page* page, WorkerState state, int control) {

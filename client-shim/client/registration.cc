@@ -24,9 +24,12 @@ constexpr size_t kMaxRequestBytes = 1024;
 // The uid of the first ringdeald that this process or an ancestor reached, plus one; 0: none yet.
 constinit std::atomic<uint64_t> first_peer{0};
 
-bool IsFirstPeer(int control) {
+// Whoever comes first may take an abstract name; a path belongs to who owns its directory.
+bool IsFirstPeer(int control, bool abstract) {
   const auto peer = PeerCredentialsOf(control);
   if (!peer) return false;
+  const bool trusted = !abstract || peer->uid == 0 || peer->uid == geteuid();
+  if (!trusted && first_peer.load() == 0) return false;
   uint64_t expected = 0;
   const uint64_t seen = static_cast<uint64_t>(peer->uid) + 1;
   return first_peer.compare_exchange_strong(expected, seen) || expected == seen;
@@ -53,7 +56,8 @@ Result<UniqueFd> ConnectTo(const char* path, bool abstract) {
   if (sys::Connect(stream->get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
     return SystemError{errno, "connect"};
   }
-  if (!IsFirstPeer(stream->get())) return SystemError{EPERM, "control socket of another user"};
+  if (!IsFirstPeer(stream->get(), abstract))
+    return SystemError{EPERM, "control socket of another user"};
   return stream;
 }
 

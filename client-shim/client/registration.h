@@ -31,7 +31,8 @@ struct Registration {
 
 // Connects to `path`, else to the abstract name of the same text. A peer of another uid than the
 // first that this process or an ancestor reached is refused (EPERM): nobody who puts a socket in
-// that place later is sent a listener.
+// that place later is sent a listener. Nor is a first peer at the abstract name, which anybody
+// may take, unless it is root or this user.
 Result<UniqueFd> ConnectToControl(const char* path);
 
 // Makes a control connection through a door.

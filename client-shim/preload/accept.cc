@@ -17,7 +17,9 @@ int AcceptOne(Listener* listener, sockaddr* address, socklen_t* length, int flag
   if (number < 0) return -1;
   connections::Accepted(number, counted);
   listener->options.ApplyTo(number);
-  if (listener->maps_ipv4.load() && address != nullptr) MapIpv4(address, room, length);
+  if (listener->maps_ipv4.load() && address != nullptr && length != nullptr) {
+    MapIpv4(address, room, length);
+  }
   return number;
 }
 

@@ -1,5 +1,7 @@
 // The names that the shim puts in front of the C library's: the top layer. Nothing is decided here.
 // exports.list has the same names, one a line; a test compares it with the library.
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdarg>
 
@@ -127,7 +129,13 @@ RINGDEAL_EXPORT(int, __ppoll_chk, pollfd* fds, nfds_t count, const timespec* tim
 }
 
 RINGDEAL_EXPORT(void, closefrom, int first) {
-  CloseRange(first > 0 ? static_cast<unsigned>(first) : 0, ~0u, 0);
+  if (first < 0) first = 0;
+  const int saved_errno = errno;
+  if (CloseRange(static_cast<unsigned>(first), ~0u, 0) == 0) return;
+  // A kernel or a sandbox without close_range.
+  const long end = sysconf(_SC_OPEN_MAX);
+  for (int number = first; number < end; ++number) Close(number);
+  errno = saved_errno;
 }
 
 // The variadic ones take one argument at most, or six; what was not passed is read and not used.

@@ -166,11 +166,13 @@ int ListenWithoutDoor(int number, int backlog) {
     table::Replace(number, Entry{}, Entry{Kind::kNative, 0, 0});
     return real::listen(number, backlog);
   }
+  const int saved_errno = errno;
   client::BindResult asked;
   asked.answer = Answer::kLate;
   if (Patience() > 0) asked = client::AskToBind(settings.control, text, Patience());
   NoteAnswer(asked.answer);
   if (RequiredButMissing(asked.answer, text)) return -1;
+  errno = saved_errno;
   const int result = real::listen(number, backlog);
   if (result != 0) return result;
   SayWhyNot(text, asked.answer, "");

@@ -26,8 +26,10 @@ void Gone(Entry entry) {
 
 // `to` is a new duplicate of `from`.
 void NoteDuplicate(int from, int to) {
+  const bool concerns_us =
+      table::Get(from).kind != Kind::kUnknown || table::Get(to).kind != Kind::kUnknown;
+  if (!concerns_us || SharesOurMemory()) return;
   connections::NumberIsNew(to);
-  if (table::Get(from).kind == Kind::kUnknown || SharesOurMemory()) return;
   connections::Duplicated(from, to);
   listeners::Duplicated(from, to);
 }

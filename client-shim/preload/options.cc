@@ -32,6 +32,19 @@ bool IsInherited(int level, int name) {
   return false;
 }
 
+// Of these the kernel answers twice what was set.
+bool IsDoubled(int level, int name) {
+  return level == SOL_SOCKET && (name == SO_RCVBUF || name == SO_SNDBUF);
+}
+
+// Doubles the integer, or halves it.
+void Scale(void* value, bool doubled) {
+  int number = 0;
+  std::memcpy(&number, value, sizeof(number));
+  number = doubled ? number * 2 : number / 2;
+  std::memcpy(value, &number, sizeof(number));
+}
+
 }  // namespace
 
 OptionRecord::Option* OptionRecord::Newest(int level, int name) const {
@@ -73,6 +86,7 @@ bool OptionRecord::Get(int level, int name, void* value, socklen_t* length) cons
   if (option == nullptr || value == nullptr || length == nullptr) return false;
   if (*length > option->length) *length = option->length;
   std::memcpy(value, option->value, *length);
+  if (IsDoubled(level, name) && *length == sizeof(int)) Scale(value, true);
   return true;
 }
 
@@ -86,6 +100,7 @@ void OptionRecord::SetWhereDifferent(int from, int to) {
     if (real::getsockopt(from, option.level, option.name, theirs, &length) != 0) continue;
     if (real::getsockopt(to, option.level, option.name, ours, &ours_length) != 0) continue;
     if (std::memcmp(theirs, ours, sizeof(theirs)) != 0) {
+      if (IsDoubled(option.level, option.name)) Scale(theirs, false);
       Set(option.level, option.name, theirs, length);
     }
   }

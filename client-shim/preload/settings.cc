@@ -1,5 +1,7 @@
 #include "client-shim/preload/settings.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +11,7 @@
 #include <cstring>
 
 #include "protocol/control_messages.h"
+#include "protocol/system_calls.h"
 
 namespace ringdeal::shim {
 namespace {
@@ -26,6 +29,12 @@ bool Copy(const char* name, char (&target)[Size]) {
   return true;
 }
 
+// Neither waits for a full pipe nor is killed by one that nobody reads.
+bool CanWrite(int number) {
+  pollfd watched = {number, POLLOUT, 0};
+  return sys::Poll(&watched, 1, 0) == 1 && watched.revents == POLLOUT;
+}
+
 }  // namespace
 
 constinit Settings settings;
@@ -34,7 +43,9 @@ void ReadEnvironment() {
   if (IsOn("RINGDEAL_DISABLE")) return;
   char text[16] = "";
   settings.require = IsOn("RINGDEAL_REQUIRE");
-  settings.silent = Copy("RINGDEAL_LOG", text) && std::strcmp(text, "off") == 0;
+  // Closed at the start, its number will be some file of the program's.
+  const bool has_stderr = sys::Control(STDERR_FILENO, F_GETFD, 0) >= 0;
+  settings.silent = !has_stderr || (Copy("RINGDEAL_LOG", text) && std::strcmp(text, "off") == 0);
   if (Copy("RINGDEAL_WEIGHT", text)) {
     const unsigned long weight = std::strtoul(text, nullptr, 10);
     if (weight > 0 && weight <= 1000000) settings.weight = static_cast<unsigned>(weight);
@@ -71,7 +82,7 @@ void Say(const char* format, ...) {
   va_end(arguments);
   const size_t length = std::strlen(line);
   line[length] = '\n';
-  (void)!write(STDERR_FILENO, line, length + 1);
+  if (CanWrite(STDERR_FILENO)) (void)!write(STDERR_FILENO, line, length + 1);
   errno = saved_errno;
 }
 

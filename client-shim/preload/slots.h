@@ -57,6 +57,7 @@ class WaitScope {
   static constexpr int kPages = 8;  // of a wait that includes more, the first
   Page* pages_[kPages];
   int count_ = 0;
+  int pid_ = 0;
 };
 
 }  // namespace ringdeal::shim

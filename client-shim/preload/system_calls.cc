@@ -1,11 +1,12 @@
 // The system calls of protocol/system_calls.h for the shim: past its own exports, and no
-// cancellation points, so that nothing of the shim's is left half done. The one that may block is.
+// cancellation points, so that nothing of the shim's is left half done. Those that may block are.
 #include "protocol/system_calls.h"
 
 #include <fcntl.h>
 #include <poll.h>
 
 #include "client-shim/client/kernel_call_linux.h"
+#include "client-shim/preload/real_calls.h"
 
 namespace ringdeal::sys {
 
@@ -16,9 +17,10 @@ int Connect(int socket, const sockaddr* address, socklen_t length) {
 }
 
 int Poll(pollfd* descriptors, nfds_t count, int timeout_ms) {
+  if (timeout_ms < 0) return shim::real::poll(descriptors, count, timeout_ms);
   timespec timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000000L};
   return static_cast<int>(kernel::CallWithErrno(SYS_ppoll, descriptors, static_cast<long>(count),
-                                                timeout_ms < 0 ? nullptr : &timeout, nullptr, 0));
+                                                &timeout, nullptr, 0));
 }
 
 int GetSocketOption(int socket, int level, int name, void* value, socklen_t* length) {

@@ -159,16 +159,17 @@ unsigned WatchedBySelect(int count, const fd_set* readable) {
 WaitScope::WaitScope(unsigned watched) {
   for (int i = 0; watched != 0 && count_ < kPages; ++i, watched >>= 1) {
     if ((watched & 1) == 0) continue;
-    const client::Member& member = listeners::At(i)->member;
-    Page* page = member.page();
-    if (page == nullptr) continue;
-    client::EnterWait(page, member.control());
-    pages_[count_++] = page;
+    Page* page = listeners::At(i)->member.EnterWait();
+    if (page != nullptr) pages_[count_++] = page;
   }
+  if (count_ > 0) pid_ = OwnPid();
 }
 
 WaitScope::~WaitScope() {
   if (count_ == 0) return;
+  // A signal handler may have forked: in the child they are the parent's.
+  NoticeFork();
+  if (OwnPid() != pid_) return;
   const int saved_errno = errno;
   for (int i = 0; i < count_; ++i) client::LeaveWait(pages_[i]);
   errno = saved_errno;

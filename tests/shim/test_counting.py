@@ -1,5 +1,6 @@
 """No connection is lost at the descriptor limit, and the page says how many are open."""
 import os
+import signal
 import socket
 
 import pytest
@@ -19,6 +20,19 @@ def test_nothing_is_lost_at_the_descriptor_limit(daemon, run, helpers, wait, lim
     assert int(line.group(1)) > 0, "the limit was never met"
     worker = daemon.workers()[0]
     assert worker["taken"] == connections + 1 == worker["handed"]
+
+
+def test_a_full_process_that_frees_a_low_number_loses_nothing(daemon, run, helpers):
+    server = run("holes", 4096)
+    port = helpers.port_of(server)
+    clients = [socket.create_connection(("127.0.0.1", port), 10) for _ in range(4)]
+    os.kill(server.pid, signal.SIGUSR1)
+    server.wait_for_line("^taken 4$")
+    daemon.wait_for(lambda _: daemon.workers()[0]["taken"] == 4, "four taken")
+    for client in clients:
+        client.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            client.recv(1)  # open, and nobody has written
 
 
 def test_duplicates_of_a_connection_count_once(peer, run, helpers):

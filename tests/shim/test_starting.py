@@ -1,10 +1,12 @@
 """With no ringdeald, a frozen one, or one that refuses, a program runs as if there were no shim."""
+import os
 import signal
 import socket
 import time
 
 import pytest
 
+import peer as words
 
 ALL = ["accept", "epoll", "poll", "select"]
 
@@ -36,6 +38,21 @@ def test_no_ringdeald_is_an_error_if_it_is_required(run):
     assert server.output().count("ringdeal:") == 1
 
 
+@pytest.mark.parametrize("stderr", ["closed", "a pipe that nobody reads"])
+def test_what_it_says_never_ends_the_program(run, helpers, stderr):
+    def spoil():
+        if stderr == "closed":
+            os.close(2)  # then the listener's number
+        else:
+            reader, writer = os.pipe()
+            os.dup2(writer, 2)
+            os.close(reader)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    server = run("server", "poll", preexec=spoil)
+    assert int(helpers.ask(helpers.port_of(server))) == server.pid
+    assert server.running()
+
+
 def test_disabled_it_says_nothing(run, helpers):
     server = run("server", "poll", RINGDEAL_DISABLE="1")
     assert int(helpers.ask(helpers.port_of(server))) == server.pid
@@ -61,6 +78,7 @@ def test_a_frozen_ringdeald_delays_once_and_is_joined_when_it_thaws(peer, run, h
     peer.thaw()
     worker = peer.wait_for_worker()
     peer.wait_for_state(worker, "worker")
+    assert worker.word(words.STYLE) == (wait == "accept")
     with socket.create_connection(("127.0.0.1", port), 10) as client:
         worker.hand(peer.accept())
         assert int(client.recv(100)) == server.pid
