@@ -63,6 +63,7 @@ bool Member::AdoptRegistration(Registration* registration) {
   if (!ready_set_.valid()) return false;
   Retire(channel_.Put(std::move(registration->channel)));
   if (!channel_.valid()) return false;
+  SetReceiveTimeout({wait_ms_.load() / 1000, wait_ms_.load() % 1000 * 1000});
   if (!listener_.valid() && registration->listener) {
     Retire(listener_.Put(std::move(registration->listener)));
   }
@@ -205,6 +206,17 @@ void Member::SetOneAtATime(bool one_at_a_time) {
   one_at_a_time_.store(one_at_a_time);
   Page* page = page_.load(std::memory_order_acquire);
   if (page != nullptr) SetStyle(page, one_at_a_time, control_.get());
+}
+
+int Member::SetReceiveTimeout(const timeval& timeout) {
+  Use use(this);
+  constexpr int64_t kLongest = INT32_MAX;
+  const int64_t ms = timeout.tv_sec < kLongest / 1000
+                         ? int64_t{timeout.tv_sec} * 1000 + (timeout.tv_usec + 999) / 1000
+                         : kLongest;
+  wait_ms_.store(static_cast<int>(ms));
+  if (!channel_.valid()) return 0;
+  return setsockopt(channel_.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 }
 
 void Member::Leave(bool for_good) {

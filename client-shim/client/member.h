@@ -6,6 +6,7 @@
 #pragma once
 
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <atomic>
 
@@ -73,6 +74,8 @@ class Member {
   void Promote();
   void SetPaused(bool paused);
   void SetOneAtATime(bool one_at_a_time);
+  // After this time Wait ends with EAGAIN; 0: never. -1 and errno if the kernel refuses it.
+  int SetReceiveTimeout(const timeval& timeout);
 
   // Takes one connection without blocking. Returns its descriptor, or -1 and errno as accept4 does,
   // EAGAIN if there is none. `counted` is the page that counts it, null if none does.
@@ -121,6 +124,7 @@ class Member {
   std::atomic<bool> shares_ready_set_{false};  // with the parent: its content is not ours to change
   std::atomic<bool> promoted_{false};
   std::atomic<bool> one_at_a_time_{false};
+  std::atomic<int> wait_ms_{0};  // 0: without end
   std::atomic<bool> being_careful_{false};
   // The number that the last accept gave, and what the last look at the highest numbers found: a
   // full process that closes a low one is given that one, and is full again.

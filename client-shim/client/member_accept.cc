@@ -154,7 +154,10 @@ int Member::Wait() {
   Use use(this);
   const Form form = SettledForm();
   if (form == Form::kDirect) {
-    return WaitOnReadySet(ready_set_.get(), -1) < 0 ? -1 : 0;
+    const int wait_ms = wait_ms_.load(std::memory_order_relaxed);
+    const int ready = WaitOnReadySet(ready_set_.get(), wait_ms > 0 ? wait_ms : -1);
+    if (ready == 0) errno = EAGAIN;
+    return ready > 0 ? 0 : -1;
   }
   Page* page = page_.load(std::memory_order_acquire);
   const int channel = channel_.get();

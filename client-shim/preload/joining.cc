@@ -45,20 +45,18 @@ bool IsStream(int number) {
 }
 
 // Blocking accept ends after the receive time-out that the program set on its listener.
-void CopyReceiveTimeout(const Listener& listener) {
+void CopyReceiveTimeout(Listener* listener) {
   timeval timeout = {};
   socklen_t length = sizeof(timeout);
-  if (!listener.options.Get(SOL_SOCKET, SO_RCVTIMEO, &timeout, &length)) {
-    real::getsockopt(listener.member.listener(), SOL_SOCKET, SO_RCVTIMEO, &timeout, &length);
+  if (!listener->options.Get(SOL_SOCKET, SO_RCVTIMEO, &timeout, &length)) {
+    real::getsockopt(listener->member.listener(), SOL_SOCKET, SO_RCVTIMEO, &timeout, &length);
   }
-  if (timeout.tv_sec == 0 && timeout.tv_usec == 0) return;
-  real::setsockopt(listener.member.channel(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+  listener->member.SetReceiveTimeout(timeout);
 }
 
 void AfterJoining(Listener* listener, const client::JoinRequest& request) {
   const Page* page = listener->member.page();
   if (page == nullptr) return;
-  CopyReceiveTimeout(*listener);
   // Inherited over exec, and the program has not said what it wants: it goes by the flag that it
   // believes to be there, and ringdeald has set since.
   if (!listener->flag_known.load()) {
@@ -87,6 +85,7 @@ void Join(Listener* listener, int number, Interest interest) {
   request.direct_at_least = listener->IsShared();
   request.install = &listeners::Install;
   request.context = listener;
+  CopyReceiveTimeout(listener);
   char text[256] = "";
   const Answer answer = member.Join(request, text, sizeof(text));
   NoteAnswer(answer);

@@ -71,11 +71,11 @@ int SetOption(int number, int level, int name, const void* value, socklen_t leng
   }
   errno = saved_errno;
   listener->options.Set(level, name, value, length);
-  const int channel = listener->member.channel();
-  if (level == SOL_SOCKET && name == SO_RCVTIMEO && channel >= 0) {
-    return real::setsockopt(channel, level, name, value, length);
-  }
-  return 0;
+  timeval timeout = {};
+  if (level != SOL_SOCKET || name != SO_RCVTIMEO || value == nullptr) return 0;
+  if (length < sizeof(timeout)) return 0;
+  std::memcpy(&timeout, value, sizeof(timeout));
+  return listener->member.SetReceiveTimeout(timeout);
 }
 
 int Shutdown(int number, int how) {

@@ -84,6 +84,13 @@ def test_a_frozen_ringdeald_delays_once_and_is_joined_when_it_thaws(peer, run, h
         assert int(client.recv(100)) == server.pid
 
 
+def test_a_blocking_accept_times_out_without_ringdeald_as_well(peer, run):
+    peer.freeze()
+    program = run("scenario.py", "time_out")
+    program.wait_for_line("^ok$")
+    assert program.wait() == 0, program.output()
+
+
 def test_frozen_at_the_join_and_not_before(peer, run, helpers):
     server = run("late.py")
     port = helpers.port_of(server)
