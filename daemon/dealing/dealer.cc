@@ -156,7 +156,6 @@ bool Dealer::FindAnyAfterAsking(uint64_t now_ns) {
   for (const Slot slot : view_.members()) {
     workers_[slot]->page().orders.wants_ready.store(1, std::memory_order_seq_cst);
   }
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   RINGDEAL_FAILPOINT("hold-asked");
   RefreshAll(now_ns);
   return AnyAvailable();

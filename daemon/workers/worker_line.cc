@@ -15,10 +15,10 @@ WorkerLine ReadLine(const Page& page) {
   WorkerLine line;
   line.closed = progress.closed.load(std::memory_order_acquire);
   line.direct = progress.direct.load(std::memory_order_acquire);
-  line.taken = progress.taken.load(std::memory_order_acquire);
-  line.waiting = progress.waiting.load(std::memory_order_acquire);
+  line.taken = progress.taken.load(std::memory_order_seq_cst);
+  line.waiting = progress.waiting.load(std::memory_order_seq_cst);
   line.pass_start = progress.pass_start.load(std::memory_order_relaxed);
-  line.state = progress.state.load(std::memory_order_acquire);
+  line.state = progress.state.load(std::memory_order_seq_cst);
   line.style = progress.style.load(std::memory_order_relaxed);
   line.queued = progress.queued.load(std::memory_order_relaxed);
   return line;
