@@ -70,13 +70,13 @@ int Close(int number) {
 }
 
 int CloseRange(unsigned first, unsigned last, int flags) {
-  constexpr unsigned kEnd = table::kNumbers;
   if ((flags & CLOSE_RANGE_CLOEXEC) != 0 || first > last || SharesOurMemory()) {
     return real::close_range(first, last, flags);
   }
   // In pieces around what is ours; everything followed is closed by itself.
+  const auto end = static_cast<unsigned>(table::end.load());
   unsigned from = first;
-  for (unsigned number = first; number <= last && number < kEnd; ++number) {
+  for (unsigned number = first; number <= last && number < end; ++number) {
     if (table::Get(static_cast<int>(number)).kind == Kind::kUnknown) continue;
     if (number > from && real::close_range(from, number - 1, flags) != 0) return -1;
     Close(static_cast<int>(number));

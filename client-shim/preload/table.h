@@ -34,12 +34,19 @@ namespace table {
 inline constexpr int kNumbers = 1 << 20;
 
 extern uint32_t entries[kNumbers];
+extern std::atomic<int> end;  // one above the highest number that ever had an entry
 
 inline std::atomic_ref<uint32_t> Word(int number) {
   return std::atomic_ref<uint32_t>(entries[number]);
 }
 
 inline bool Follows(int number) { return number >= 0 && number < kNumbers; }
+
+inline void RaiseEnd(int number) {
+  int seen = end.load(std::memory_order_relaxed);
+  while (number >= seen && !end.compare_exchange_weak(seen, number + 1)) {
+  }
+}
 
 inline Entry Get(int number) {
   if (!Follows(number)) return Entry{};
@@ -48,11 +55,13 @@ inline Entry Get(int number) {
 
 inline Entry Exchange(int number, Entry entry) {
   if (!Follows(number)) return Entry{};
+  if (entry.kind != Kind::kUnknown) RaiseEnd(number);
   const auto word = std::bit_cast<uint32_t>(entry);
   return std::bit_cast<Entry>(Word(number).exchange(word, std::memory_order_acq_rel));
 }
 
 inline bool Replace(int number, Entry expected, Entry entry) {
+  if (entry.kind != Kind::kUnknown && Follows(number)) RaiseEnd(number);
   auto word = std::bit_cast<uint32_t>(expected);
   return Follows(number) &&
          Word(number).compare_exchange_strong(word, std::bit_cast<uint32_t>(entry));

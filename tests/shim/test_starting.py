@@ -7,6 +7,7 @@ import time
 import pytest
 
 import peer as words
+from support import build
 
 ALL = ["accept", "epoll", "poll", "select"]
 
@@ -135,3 +136,25 @@ def test_an_owned_listener_comes_with_bind(make_peer, run, helpers):
             assert int(client.recv(100)) == worker.pid
     for server in servers:
         assert helpers.port_of(server) == port
+
+
+STRANGER = """
+import socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.bind("\\0" + sys.argv[1])
+server.listen()
+print("listens", flush=True)
+while True:
+    connection = server.accept()[0]
+    print("got", connection.recv(100), flush=True)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+def test_a_stranger_at_the_abstract_name_is_told_nothing(run, helpers, control):
+    stranger = run(build.PYTHON, "-c", STRANGER, control, preload=False,
+                   preexec=lambda: os.setuid(65534))
+    stranger.wait_for_line("^listens$")
+    server = run("server", "poll", "--nonblocking")
+    assert int(helpers.ask(helpers.port_of(server))) == server.pid
+    assert "{" not in stranger.output()
