@@ -64,7 +64,8 @@ constexpr ConfigKey kKeys[] = {
     {"listeners", "policy", "least-loaded", "policy", "How the worker for a connection is picked",
      [](C, L l) -> F { return &l.policy; }, TextKind::kPolicy},
     {"listeners", "busy_after", "2ms", "duration",
-     "A worker that is in one pass for longer is passed over",
+     "In one pass for longer, a worker loses ties; 25 times as long, it gets nothing while another "
+     "is there",
      [](C, L l) -> F { return &l.busy_after; }, TextKind::kNone, 100 * kMicrosecond, 60 * kSecond},
     {"listeners", "share_listener", "true", "true or false",
      "Workers get the listener itself too, and go on without ringdeald if it is gone",
