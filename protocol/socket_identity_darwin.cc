@@ -1,12 +1,10 @@
 #include <libproc.h>
 #include <sys/proc_info.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "protocol/socket_identity.h"
-#include "protocol/system_calls.h"
 
 namespace ringdeal {
 
@@ -16,13 +14,6 @@ Result<SocketIdentity> IdentityOf(int socket) {
   const int size = proc_pidfdinfo(getpid(), socket, PROC_PIDFDSOCKETINFO, &info, sizeof(info));
   if (size < static_cast<int>(sizeof(info))) return SystemError{errno, "proc_pidfdinfo"};
   return SocketIdentity{info.psi.soi_so, 0};
-}
-
-bool IsListening(int socket) {
-  int listening = 0;
-  socklen_t length = sizeof(listening);
-  return sys::GetSocketOption(socket, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) == 0 &&
-         listening != 0;
 }
 
 }  // namespace ringdeal

@@ -24,11 +24,4 @@ Result<SocketIdentity> IdentityOf(int socket) {
   return identity;
 }
 
-bool IsListening(int socket) {
-  int listening = 0;
-  socklen_t length = sizeof(listening);
-  return sys::GetSocketOption(socket, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) == 0 &&
-         listening != 0;
-}
-
 }  // namespace ringdeal

@@ -1,0 +1,16 @@
+#include "protocol/socket_identity.h"
+
+#include <sys/socket.h>
+
+#include "protocol/system_calls.h"
+
+namespace ringdeal {
+
+bool IsListening(int socket) {
+  int listening = 0;
+  socklen_t length = sizeof(listening);
+  return sys::GetSocketOption(socket, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) == 0 &&
+         listening != 0;
+}
+
+}  // namespace ringdeal
