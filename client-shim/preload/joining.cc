@@ -103,6 +103,15 @@ bool StayOut(Listener* listener) {
   return false;
 }
 
+// Who was removed from an epoll set, or listens for nobody, may go on by another way. Accepting
+// what an epoll set still brings is none.
+void GoOn(Listener* listener, Interest interest) {
+  if (!listener->paused.load(std::memory_order_relaxed)) return;
+  const bool only_empties = interest == Interest::kAccept && listener->nonblocking.load() &&
+                            listener->additions.load() > 0;
+  if (!only_empties && listener->paused.exchange(false)) listener->member.SetPaused(false);
+}
+
 bool IsAskedAbout(const sockaddr* address, socklen_t length, SocketAddress* copy, char* text) {
   if (!settings.enabled || address == nullptr || length > sizeof(copy->storage)) return false;
   if (length < sizeof(sa_family_t)) return false;
@@ -204,6 +213,7 @@ bool ShowInterest(Listener* listener, int number, Interest interest) {
   form = member.SettledForm();
   if (form == Form::kApart) return listener->refused.load() ? false : StayOut(listener);
   if (interest == Interest::kAccept) member.Promote();
+  GoOn(listener, interest);
   return true;
 }
 

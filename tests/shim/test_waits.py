@@ -1,5 +1,6 @@
 """The slot is ready when a connection was handed over, in every way to wait for one."""
 import os
+import signal
 import socket
 
 import pytest
@@ -103,3 +104,15 @@ def test_what_was_handed_before_death_is_still_taken(peer, run, helpers):
     os.kill(server.pid, 18)
     assert int(client.recv(100)) == server.pid
     assert int(helpers.ask(port)) == server.pid
+
+
+@pytest.mark.parametrize("how", ["poll", "select", "accept", "tries"])
+def test_a_paused_worker_that_goes_on_by_another_way_is_no_longer_paused(peer, run, helpers, how):
+    server = run("pausing.py", how)
+    port = helpers.port_of(server)
+    worker = peer.wait_for_worker()
+    server.wait_for_line("^paused$")
+    assert worker.state == "paused"
+    server.signal(signal.SIGUSR1)
+    peer.wait_for_state(worker, "observer" if how in ("poll", "select") else "worker")
+    assert deal(peer, worker, port) == server.pid
