@@ -234,6 +234,12 @@ int Bind(int number, const sockaddr* address, socklen_t length) {
   if (asked.listener && TakeOwned(number, copy.family(), &asked)) return 0;
   const int result = real::bind(number, address, length);
   if (result == 0 && asked.door) TrackOwnSocket(number, std::move(asked.door));
+  if (result == 0 || errno != EADDRINUSE || asked.answer != Answer::kLate) return result;
+  // It may be ringdeald that has the address: patience or not, only an answer can tell.
+  asked = client::AskToBind(settings.control, text, kPatienceMilliseconds);
+  errno = saved_errno;
+  if (asked.listener && TakeOwned(number, copy.family(), &asked)) return 0;
+  errno = EADDRINUSE;
   return result;
 }
 

@@ -1,5 +1,6 @@
 // When this process joins a listener, and how bind and listen come to ringdeald. Any thread; waits
-// for ringdeald at most 100 ms, once in the life of a process and its children.
+// for ringdeald at most 100 ms, once in the life of a process and its children, and as long for
+// each bind that would fail with EADDRINUSE.
 #pragma once
 
 #include <sys/socket.h>

@@ -138,6 +138,23 @@ def test_an_owned_listener_comes_with_bind(make_peer, run, helpers):
         assert helpers.port_of(server) == port
 
 
+def test_a_late_answer_does_not_cost_the_owned_listeners_that_follow(make_peer, run, helpers):
+    owned = socket.create_server(("127.0.0.1", 0))
+    port = owned.getsockname()[1]
+    owned.setblocking(False)
+    peer = make_peer(owned=owned)
+    peer.freeze()
+    server = run("second.py", port)
+    server.wait_for_line("^first$")
+    peer.thaw()
+    server.signal(signal.SIGUSR1)
+    assert helpers.port_of(server) == port
+    worker = peer.wait_for_worker()
+    with socket.create_connection(("127.0.0.1", port), 10) as client:
+        worker.hand(peer.accept())
+        assert int(client.recv(100)) == server.pid
+
+
 STRANGER = """
 import socket, sys
 server = socket.socket(socket.AF_UNIX)
