@@ -95,8 +95,8 @@ class Registrar {
   // process that may come back holds them.
   std::map<ControlServer::DoorId, std::set<std::shared_ptr<Listener>>> doors_;
   std::unique_ptr<EventLoop::Watch> recall_timer_;
-  // Channels over which a recall thread was lost: one each is enough. The thread keeps them alive for
-  // as long as it is stuck.
+  // Channels over which a recall thread was lost: one each is enough. The thread keeps them alive
+  // for as long as it is stuck.
   std::set<std::weak_ptr<Channel>, std::owner_less<>> cut_off_;
   // Adopted listeners that keep connections for a worker that may never come.
   std::map<std::shared_ptr<Listener>, std::unique_ptr<EventLoop::Watch>> abandoned_listeners_;

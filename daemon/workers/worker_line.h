@@ -22,8 +22,8 @@ struct WorkerLine {
 
 // Reads `closed` before `taken` and `taken` before `waiting`: a connection is taken before it is
 // closed, and `waiting` is lowered before `taken` is raised. So no line shows more closed than
-// taken, nor a thread waiting that has been given something. What can make a worker eligible is read
-// sequentially consistent, as wants_ready is written before it (page.h).
+// taken, nor a thread waiting that has been given something. What can make a worker eligible is
+// read sequentially consistent, as wants_ready is written before it (page.h).
 WorkerLine ReadLine(const Page& page);
 
 // The believed counts of a worker. They never run backwards and never pass what was handed off,
