@@ -8,6 +8,7 @@
 
 #include "client-shim/client/registration.h"
 #include "client-shim/preload/process.h"
+#include "client-shim/preload/process_directory.h"
 #include "client-shim/preload/real_calls.h"
 #include "client-shim/preload/settings.h"
 
@@ -112,6 +113,13 @@ void GoOn(Listener* listener, Interest interest) {
   if (!only_empties && listener->paused.exchange(false)) listener->member.SetPaused(false);
 }
 
+// An epoll set watches the socket that is about to be replaced, and no hook saw it added: by
+// io_uring, or by a system call without the C library. It would never hear of what is handed over.
+bool IsWatchedUnseen(const Listener* listener) {
+  return listener->additions.load() == 0 && !listener->member.inherited() &&
+         AnyEpollSetWatches(listener);
+}
+
 bool IsAskedAbout(const sockaddr* address, socklen_t length, SocketAddress* copy, char* text) {
   if (!settings.enabled || address == nullptr || length > sizeof(copy->storage)) return false;
   if (length < sizeof(sa_family_t)) return false;
@@ -200,7 +208,13 @@ bool ShowInterest(Listener* listener, int number, Interest interest) {
   client::Member& member = listener->member;
   Form form = member.SettledForm();
   if (form == Form::kApart && (!listener->listening.load() || listener->shut.load())) return false;
-  if (form == Form::kApart && !listener->refused.load() && member.BeginJoin()) {
+  const bool joins = form == Form::kApart && !listener->refused.load();
+  if (joins && interest == Interest::kAccept && IsWatchedUnseen(listener)) {
+    Say("%s: watched in a way that ringdeal cannot follow, running without it", listener->address);
+    listeners::LeaveAlone(listener);
+    return false;
+  }
+  if (joins && member.BeginJoin()) {
     const int saved_errno = errno;
     // Accepting on what it has not watched itself: its parent's epoll set does that for it.
     if (interest == Interest::kAccept && member.inherited() && listener->nonblocking.load()) {

@@ -116,3 +116,12 @@ def test_a_paused_worker_that_goes_on_by_another_way_is_no_longer_paused(peer, r
     server.signal(signal.SIGUSR1)
     peer.wait_for_state(worker, "observer" if how in ("poll", "select") else "worker")
     assert deal(peer, worker, port) == server.pid
+
+
+def test_an_epoll_set_that_no_hook_saw_goes_on_waking_its_program(daemon, run, helpers):
+    server = run("unseen.py")
+    port = helpers.port_of(server)
+    for _ in range(20):
+        assert int(helpers.ask(port)) == server.pid
+    assert server.output().count("ringdeal:") == 1
+    assert "cannot follow" in server.output()
