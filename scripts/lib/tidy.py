@@ -1,5 +1,5 @@
 """clang-tidy over the sources of a build directory, on all processors, with a stamp for each source
-that was clean. Usage: tidy.py CLANG_TIDY BUILD_DIRECTORY [with-tests]"""
+that was clean. Usage: tidy.py CLANG_TIDY BUILD_DIRECTORY [with-tests | changed]"""
 
 import concurrent.futures
 import hashlib
@@ -34,14 +34,29 @@ def stamp_name(entry, files, shared):
     return digest.hexdigest()
 
 
-def main(tool, build, with_tests=""):
+def changed_files():
+    """What the last commit and the working tree changed."""
+    def git(*arguments):
+        run = subprocess.run(["git", *arguments], capture_output=True, text=True)
+        return run.stdout.splitlines() if run.returncode == 0 else []
+    names = (git("diff", "--name-only", "HEAD~1") or git("ls-files")) + git(
+        "ls-files", "--others", "--exclude-standard")
+    return {os.path.abspath(name) for name in names}
+
+
+def main(tool, build, which=""):
     entries = json.loads(pathlib.Path(build, "compile_commands.json").read_text())
     # What the build generated, and the tests unless they are asked for.
-    left_out = (os.path.abspath(build), *([] if with_tests else [os.path.abspath("tests")]))
+    left_out = (os.path.abspath(build), *([] if which == "with-tests" else [os.path.abspath("tests")]))
     # One look at each source, however many targets compile it.
     by_source = {entry["file"]: entry for entry in entries
                  if not entry["file"].startswith(left_out)}
     recorded = dependencies(build)
+    if which == "changed":
+        changed = changed_files()
+        by_source = {
+            file: entry for file, entry in by_source.items()
+            if changed & {file, *map(os.path.abspath, recorded.get(entry.get("output"), []))}}
     shared = pathlib.Path(".clang-tidy").read_bytes()
     stamps = pathlib.Path(build, "tidy")
     stamps.mkdir(exist_ok=True)
