@@ -22,6 +22,11 @@ namespace {
 // not wait for ever.
 constexpr int kSettleMilliseconds = 300;
 
+bool IsNonBlocking(int descriptor) {
+  const int flags = sys::Control(descriptor, F_GETFL, 0);
+  return flags >= 0 && (flags & O_NONBLOCK) != 0;
+}
+
 void SetNonBlocking(int descriptor) {
   const int flags = sys::Control(descriptor, F_GETFL, 0);
   if ((flags & O_NONBLOCK) == 0) sys::Control(descriptor, F_SETFL, flags | O_NONBLOCK);
@@ -103,9 +108,11 @@ Answer Member::Join(const JoinRequest& request, char* text, size_t size) {
     registration = ReceiveRegistration(control.get(), request.patience_ms);
   }
   const Answer answer = registration.answer;
+  const bool direct_at_least =
+      request.direct_at_least || (request.direct_if_nonblocking && IsNonBlocking(listener_.get()));
   std::snprintf(text, size, "%s", registration.text);
   if (!ready_set_.valid() &&
-      (answer == Answer::kGiven || answer == Answer::kLate || request.direct_at_least)) {
+      (answer == Answer::kGiven || answer == Answer::kLate || direct_at_least)) {
     Result<UniqueFd> set = CreateReadySet();
     if (set) Retire(ready_set_.Put(std::move(*set)));
   }
@@ -117,7 +124,7 @@ Answer Member::Join(const JoinRequest& request, char* text, size_t size) {
     return answer;
   }
   if (answer == Answer::kGiven) Retire(control_.Take());
-  if (ready_set_.valid() && (answer == Answer::kLate || request.direct_at_least)) {
+  if (ready_set_.valid() && (answer == Answer::kLate || direct_at_least)) {
     StartDirect();
     PublishJoined(request, Form::kDirect);
     return answer;
@@ -267,7 +274,12 @@ void Member::AfterFork() {
 
 void Member::Renumber(int from, int to) {
   for (PrivateFd* held : {&listener_, &door_, &ready_set_, &channel_, &control_}) {
-    if (held->Renumber(from, to)) return;
+    if (!held->Renumber(from, to)) continue;
+    // The set knows what is inside by its number. What it shares with the parent is left to it.
+    const bool ours = !inherited_.load() && !shares_ready_set_.load();
+    if (!ours || !RemoveFromReadySet(ready_set_.get(), from)) return;
+    if (held == &listener_) return AddListenerToReadySet(ready_set_.get(), to);
+    return AddToReadySet(ready_set_.get(), to);
   }
 }
 

@@ -31,6 +31,9 @@ struct JoinRequest {
   int patience_ms = 0;
   // Start in direct form also if ringdeald refuses or is not there.
   bool direct_at_least = false;
+  // The same, if the listener turns out to be O_NONBLOCK: one that was joined elsewhere, in a
+  // program that counts on accept to block.
+  bool direct_if_nonblocking = false;
   // Called with the ready set before anybody can see the new form: puts it into the listener's
   // place.
   void (*install)(void* context, int ready_set) = nullptr;

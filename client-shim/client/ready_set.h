@@ -14,7 +14,8 @@ Result<UniqueFd> CreateReadySet();
 void AddToReadySet(int set, int descriptor);
 // For a listener that other processes wait on too: wakes one of them where the kernel can.
 void AddListenerToReadySet(int set, int listener);
-void RemoveFromReadySet(int set, int descriptor);
+// True if it was in the set.
+bool RemoveFromReadySet(int set, int descriptor);
 
 // Makes the set readable for good, so that everybody who waits on it looks again. Returns a
 // private descriptor to discard together with the set, or -1.

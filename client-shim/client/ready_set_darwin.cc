@@ -9,12 +9,13 @@
 namespace ringdeal::client {
 namespace {
 
-void Change(int set, int descriptor, int16_t filter, uint16_t flags, uint32_t filter_flags) {
+bool Change(int set, int descriptor, int16_t filter, uint16_t flags, uint32_t filter_flags) {
   const int saved_errno = errno;
   struct kevent change;
   EV_SET(&change, static_cast<uintptr_t>(descriptor), filter, flags, filter_flags, 0, nullptr);
-  kevent(set, &change, 1, nullptr, 0, nullptr);
+  const bool changed = kevent(set, &change, 1, nullptr, 0, nullptr) == 0;
   errno = saved_errno;
+  return changed;
 }
 
 }  // namespace
@@ -30,8 +31,8 @@ void AddToReadySet(int set, int descriptor) { Change(set, descriptor, EVFILT_REA
 
 void AddListenerToReadySet(int set, int listener) { AddToReadySet(set, listener); }
 
-void RemoveFromReadySet(int set, int descriptor) {
-  Change(set, descriptor, EVFILT_READ, EV_DELETE, 0);
+bool RemoveFromReadySet(int set, int descriptor) {
+  return Change(set, descriptor, EVFILT_READ, EV_DELETE, 0);
 }
 
 int WakeReadySet(int set) {

@@ -12,11 +12,11 @@ namespace ringdeal::client {
 namespace {
 
 // Not the C library's epoll_ctl, which under the shim is the shim's own.
-void Change(int set, int operation, int descriptor, uint32_t events) {
+bool Change(int set, int operation, int descriptor, uint32_t events) {
   epoll_event event = {};
   event.events = events;
   event.data.fd = descriptor;
-  kernel::Call(SYS_epoll_ctl, set, operation, descriptor, kernel::AsLong(&event));
+  return kernel::Call(SYS_epoll_ctl, set, operation, descriptor, kernel::AsLong(&event)) == 0;
 }
 
 }  // namespace
@@ -33,7 +33,9 @@ void AddListenerToReadySet(int set, int listener) {
   Change(set, EPOLL_CTL_ADD, listener, EPOLLIN | EPOLLEXCLUSIVE);
 }
 
-void RemoveFromReadySet(int set, int descriptor) { Change(set, EPOLL_CTL_DEL, descriptor, 0); }
+bool RemoveFromReadySet(int set, int descriptor) {
+  return Change(set, EPOLL_CTL_DEL, descriptor, 0);
+}
 
 int WakeReadySet(int set) {
   // Out of the way: the program may count on the number that it has just closed.

@@ -146,6 +146,8 @@ class Peer:
                 given.append(self._door().detach())
             socket.send_fds(control, [b'{"ok":true}\n'], given)
         elif request["op"] == "register" and self.refuses:
+            with socket.socket(fileno=descriptors[0]) as listener:
+                listener.setblocking(False)  # as ringdeald has, for another worker
             control.sendall(b'{"error":"not this one","code":"not-allowed"}\n')
         elif request["op"] == "register":
             self._register(control, request, descriptors)

@@ -114,6 +114,15 @@ def test_refused_and_it_serves_from_the_listener(make_peer, run, helpers):
     assert "not this one" in server.output()
 
 
+def test_refused_and_accept_goes_on_blocking(make_peer, run, helpers):
+    make_peer(refuses=True)
+    server = run("late.py")
+    port = helpers.port_of(server)
+    server.signal(signal.SIGUSR1)
+    for _ in range(5):
+        assert int(helpers.ask(port)) == server.pid
+
+
 def test_not_adopted_and_it_serves_untouched(make_peer, run, helpers):
     peer = make_peer(doors=False)
     server = run("server", "epoll", "--nonblocking")

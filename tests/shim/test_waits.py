@@ -125,3 +125,14 @@ def test_an_epoll_set_that_no_hook_saw_goes_on_waking_its_program(daemon, run, h
         assert int(helpers.ask(port)) == server.pid
     assert server.output().count("ringdeal:") == 1
     assert "cannot follow" in server.output()
+
+
+def test_a_moved_channel_does_not_keep_its_program_awake(peer, run, helpers):
+    server = run("sitting.py")
+    port = helpers.port_of(server)
+    worker = peer.wait_for_worker()
+    assert deal(peer, worker, port) == 1
+    peer.die()
+    assert int(helpers.ask(port)) <= 3
+    for _ in range(20):
+        assert int(helpers.ask(port)) == 1
