@@ -157,13 +157,36 @@ Result<void, RequestError> Registrar::Bind(const Request& request, Caller* calle
   }
   const Result<ControlServer::DoorEnd> door = server_->OpenDoor(peer);
   if (!door) return FailedStep(door.error());
+  if (owned != nullptr) {
+    if (const auto restored = RestorePath(owned); !restored) return restored.error();
+  }
   const auto orphan = owned == nullptr ? FindOrphan(*request.address, *caller) : nullptr;
   if (orphan != nullptr) doors_[door->id].insert(orphan);
   const std::shared_ptr<Listener> given = owned != nullptr ? owned : orphan;
   std::vector<int> descriptors;
-  if (given != nullptr) descriptors.push_back(given->sockets().front().descriptor.get());
+  if (given != nullptr) descriptors.push_back(given->sockets().back().descriptor.get());
   descriptors.push_back(door->end.get());
   caller->connection->Answer(OkLine(), descriptors);
+  return {};
+}
+
+// Servers remove the path that they are about to bind, and with it ours: the socket that has lost
+// its path is still watched, and a new one is made at the path.
+Result<void, RequestError> Registrar::RestorePath(const std::shared_ptr<Listener>& listener) {
+  struct stat status = {};
+  if (!IsPath(listener->address())) return {};
+  const std::string path = listener->address().substr(std::strlen("unix:"));
+  if (lstat(path.c_str(), &status) == 0 || errno != ENOENT) return {};
+  if (listener->sockets().size() == kMostSockets) {
+    return RequestError{code::kTooManyConnections, "its path was removed too often"};
+  }
+  Result<UniqueFd, ListenError> socket = OpenListeningSocket(listener->config());
+  if (!socket) return RequestError{code::kBadRequest, socket.error().text};
+  const int descriptor = socket->get();
+  const Result<void> added = listener->AddSocket(std::move(*socket), 0);
+  if (!added) return FailedStep(added.error());
+  listeners_->Watch(listener, descriptor);
+  Log(LogLevel::kInfo, "path_restored", {{"listener", listener->name()}, {"path", path}});
   return {};
 }
 
@@ -218,7 +241,7 @@ Result<void, RequestError> Registrar::Register(const Request& request, Caller* c
   const Result<std::shared_ptr<Listener>, RequestError> listener = FindListener(request, caller);
   if (!listener) return listener.error();
   const Listener::Socket* socket = (*listener)->Find(held);
-  if (socket == nullptr) socket = &(*listener)->sockets().front();
+  if (socket == nullptr) socket = &(*listener)->sockets().back();
   Result<void, RequestError> joined = Join(request, *listener, *socket, caller);
   if (!joined) LetGoIfUnused(*listener);
   return joined;

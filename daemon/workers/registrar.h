@@ -70,6 +70,7 @@ class Registrar {
   Result<std::shared_ptr<Listener>, RequestError> FindListener(const Request& request,
                                                                Caller* caller);
   static const Peer& AuthorityOf(const Caller& caller);
+  Result<void, RequestError> RestorePath(const std::shared_ptr<Listener>& listener);
   std::shared_ptr<Listener> FindOrphan(const std::string& address, const Caller& caller) const;
   Result<std::shared_ptr<Listener>, RequestError> Adopt(UniqueFd socket, Caller* caller);
   Result<void, RequestError> Join(const Request& request, std::shared_ptr<Listener> listener,

@@ -4,9 +4,10 @@ import itertools
 import pytest
 
 from support import build
-from support.clients import Burst
+from support.clients import Burst, connect, get
 
 SERVER = build.SERVERS / "prefork_server.py"
+UNLINKING = build.SOURCE / "tests/integration/programs/unlinking_server.py"
 
 
 def start(kind, start_daemon, target, workers):
@@ -69,6 +70,23 @@ def test_other_families(address, start_daemon, target, directory):
     daemon.wait_for_workers(2)
     with Burst(where[len("unix:"):] if address == "unix" else daemon.address(), 32) as burst:
         assert sorted(burst.spread().values()) == [16, 16]
+
+
+def test_a_server_that_removes_the_path_before_it_binds_is_reached(start_daemon, target, directory):
+    path = f"{directory}/web.sock"
+    daemon = start_daemon(f'name: web, bind: "unix:{path}"')
+    servers = []
+    for _ in range(2):
+        server = target([build.PYTHON, UNLINKING, path], daemon)
+        server.process.wait_for_line("ready")
+        servers.append(server.pid)
+        daemon.wait_for_workers(len(servers))
+    answered = set()
+    for _ in range(8):
+        with connect(path) as client:
+            answered.add(int(get(client)))
+    assert answered == set(servers)
+    daemon.leaks_allowed = True  # the sockets that lost their path are kept, with what waits there
 
 
 def test_two_listeners_of_one_daemon_do_not_mix(start_daemon, target):
