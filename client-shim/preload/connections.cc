@@ -1,6 +1,7 @@
 #include "client-shim/preload/connections.h"
 
 #include "client-shim/client/page_writer.h"
+#include "client-shim/preload/slots.h"
 
 namespace ringdeal::shim::connections {
 namespace {
@@ -49,14 +50,18 @@ uint16_t StartGroup() {
 void Accepted(int number, Page* page) {
   Entry entry;
   const int index = page != nullptr ? IndexOf(page) : -1;
-  if (index >= 0) entry = {Kind::kAccepted, static_cast<uint8_t>(index), 0};
-  Closed(table::Exchange(number, entry));
+  if (index >= 0 && table::Follows(number)) {
+    entry = {Kind::kAccepted, static_cast<uint8_t>(index), 0};
+  } else if (page != nullptr) {
+    client::CountClosed(page, 1);  // its end will not be seen
+  }
+  EntryGone(table::Exchange(number, entry));
 }
 
 void NumberIsNew(int number) {
   const Entry entry = table::Get(number);
-  if (entry.kind != Kind::kAccepted && entry.kind != Kind::kNative) return;
-  if (table::Replace(number, entry, Entry{})) Closed(entry);
+  if (entry.kind == Kind::kUnknown || entry.kind == Kind::kPrivate) return;
+  if (table::Replace(number, entry, Entry{})) EntryGone(entry);
 }
 
 void Duplicated(int from, int to) {

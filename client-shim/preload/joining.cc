@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "client-shim/client/registration.h"
+#include "client-shim/preload/connections.h"
 #include "client-shim/preload/process.h"
 #include "client-shim/preload/process_directory.h"
 #include "client-shim/preload/real_calls.h"
@@ -23,6 +24,8 @@ constexpr int kPatienceMilliseconds = 100;
 // ringdeald once did not answer in time. It is not waited for again, neither here nor in children.
 constinit std::atomic<bool> out_of_patience{false};
 constinit std::atomic<bool> said_why_not{false};
+constinit std::atomic<bool> said_unseen{false};
+constinit std::atomic<bool> said_no_room{false};
 
 int Patience() { return out_of_patience.load() ? 0 : kPatienceMilliseconds; }
 
@@ -84,6 +87,7 @@ void Join(Listener* listener, int number, Interest interest) {
   request.words.passes_listener = true;
   request.patience_ms = Patience();
   request.direct_at_least = listener->IsShared();
+  request.direct_if_nonblocking = !listener->nonblocking.load();
   request.install = &listeners::Install;
   request.context = listener;
   CopyReceiveTimeout(listener);
@@ -134,7 +138,13 @@ bool KernelChooses(const SocketAddress& address) {
   return reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_port == 0;
 }
 
-bool TakeOwned(int number, int family, client::BindResult* result) {
+bool TakeOwned(int number, int family, const char* text, client::BindResult* result) {
+  if (!listeners::HasRoom()) {
+    if (!said_no_room.exchange(true)) {
+      Say("%s: no more than %d listeners in one process", text, listeners::kMax);
+    }
+    return false;
+  }
   const int flags = real::fcntl(number, F_GETFL);
   const int close_on_exec = real::fcntl(number, F_GETFD);
   OptionRecord options;
@@ -163,6 +173,11 @@ void TrackOwnSocket(int number, UniqueFd door) {
   listener->made_by.store(OwnPid());
   listener->flag_known.store(true);
   if (door) listener->member.SetDoor(std::move(door));
+}
+
+// No accepted connection is bound or listens: it was closed where no hook saw it.
+void ForgetConnection(int number) {
+  if (table::Get(number).kind == Kind::kAccepted) connections::NumberIsNew(number);
 }
 
 bool RequiredButMissing(Answer answer, const char* text) {
@@ -207,10 +222,15 @@ bool ShowInterest(Listener* listener, int number, Interest interest) {
   NoticeFork();
   client::Member& member = listener->member;
   Form form = member.SettledForm();
-  if (form == Form::kApart && (!listener->listening.load() || listener->shut.load())) return false;
+  if (form == Form::kApart && (!listeners::Listens(listener, number) || listener->shut.load())) {
+    return false;
+  }
   const bool joins = form == Form::kApart && !listener->refused.load();
   if (joins && interest == Interest::kAccept && IsWatchedUnseen(listener)) {
-    Say("%s: watched in a way that ringdeal cannot follow, running without it", listener->address);
+    if (!said_unseen.exchange(true)) {
+      Say("%s: watched in a way that ringdeal cannot follow, running without it",
+          listener->address);
+    }
     listeners::LeaveAlone(listener);
     return false;
   }
@@ -234,6 +254,7 @@ bool ShowInterest(Listener* listener, int number, Interest interest) {
 int Bind(int number, const sockaddr* address, socklen_t length) {
   SocketAddress copy;
   char text[kMaxAddressText] = "";
+  ForgetConnection(number);
   if (table::Get(number).kind != Kind::kUnknown || !IsAskedAbout(address, length, &copy, text) ||
       KernelChooses(copy) || !IsStream(number)) {
     return real::bind(number, address, length);
@@ -245,19 +266,20 @@ int Bind(int number, const sockaddr* address, socklen_t length) {
   NoteAnswer(asked.answer);
   if (RequiredButMissing(asked.answer, text)) return -1;
   errno = saved_errno;
-  if (asked.listener && TakeOwned(number, copy.family(), &asked)) return 0;
+  if (asked.listener && TakeOwned(number, copy.family(), text, &asked)) return 0;
   const int result = real::bind(number, address, length);
   if (result == 0 && asked.door) TrackOwnSocket(number, std::move(asked.door));
   if (result == 0 || errno != EADDRINUSE || asked.answer != Answer::kLate) return result;
   // It may be ringdeald that has the address: patience or not, only an answer can tell.
   asked = client::AskToBind(settings.control, text, kPatienceMilliseconds);
   errno = saved_errno;
-  if (asked.listener && TakeOwned(number, copy.family(), &asked)) return 0;
+  if (asked.listener && TakeOwned(number, copy.family(), text, &asked)) return 0;
   errno = EADDRINUSE;
   return result;
 }
 
 int Listen(int number, int backlog) {
+  ForgetConnection(number);
   Entry entry = table::Get(number);
   if (entry.kind == Kind::kUnknown && settings.enabled) return ListenWithoutDoor(number, backlog);
   Listener* listener = listeners::Of(entry);

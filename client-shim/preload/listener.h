@@ -48,6 +48,9 @@ bool Any();
 // One above the highest number that was ever a slot.
 int EndOfNumbers();
 
+// True if a listener that is not known yet would find a place.
+bool HasRoom();
+
 // Makes `number` a slot of the listener that the kernel says it is, a new one if need be. Null if
 // it has no identity, or there are too many listeners.
 Listener* Track(int number);
@@ -60,6 +63,8 @@ Entry Recognise(int number);
 void Duplicated(int from, int to);
 // A number with this entry was closed; the entry is out of the table. The last one leaves.
 void NumberGone(Entry entry);
+// True once `number`, which is one of its, listens: it may have been told to by another process.
+bool Listens(Listener* listener, int number);
 // The shim stays out of this listener from now on.
 void LeaveAlone(Listener* listener);
 

@@ -32,7 +32,7 @@ void MakeSlot(int number, Listener* listener) {
   NumberGone(table::Exchange(number, slot));
 }
 
-// The place starts as new; nothing of its former listener may show.
+// A place starts as new; nothing of its former listener may show.
 void Clear(Listener* place) {
   place->options.Clear();
   place->address[0] = '\0';
@@ -43,15 +43,26 @@ void Clear(Listener* place) {
   }
 }
 
+// Another thread may have taken another place for the same socket, if one became free in between.
+// Each looks after it has taken its own, so at least one sees both; the higher place gives way.
+Listener* LowestWith(uint64_t cookie, Listener* taken) {
+  for (Listener* place = places; place != taken; ++place) {
+    if (place->cookie.load() != cookie) continue;
+    taken->cookie.store(0);
+    return place;
+  }
+  return taken;
+}
+
+// Who finds a cookie finds a place that is clear: it was left so.
 Listener* FindOrTake(uint64_t cookie) {
   for (Listener& place : places) {
     if (place.cookie.load() == cookie) return &place;
   }
   for (Listener& place : places) {
     uint64_t expected = 0;
-    if (!place.cookie.compare_exchange_strong(expected, cookie)) continue;
-    Clear(&place);
-    return &place;
+    if (place.cookie.compare_exchange_strong(expected, cookie)) return LowestWith(cookie, &place);
+    if (expected == cookie) return &place;  // another thread met the socket at the same time
   }
   return nullptr;
 }
@@ -68,6 +79,13 @@ uint8_t IndexOf(const Listener* listener) { return static_cast<uint8_t>(listener
 Listener* At(int index) { return &places[index]; }
 bool Any() { return any.load(std::memory_order_relaxed); }
 int EndOfNumbers() { return end_of_numbers.load(std::memory_order_relaxed); }
+
+bool HasRoom() {
+  for (const Listener& place : places) {
+    if (place.cookie.load() == 0) return true;
+  }
+  return false;
+}
 
 Listener* Track(int number) {
   const int saved_errno = errno;
@@ -120,7 +138,16 @@ void NumberGone(Entry entry) {
   Listener* listener = Of(entry);
   if (listener == nullptr || listener->numbers.fetch_sub(1) != 1) return;
   listener->member.Leave(true);
+  Clear(listener);
   listener->cookie.store(0);
+}
+
+bool Listens(Listener* listener, int number) {
+  if (listener->listening.load()) return true;
+  const int saved_errno = errno;
+  if (IsListening(number)) listener->listening.store(true);
+  errno = saved_errno;
+  return listener->listening.load();
 }
 
 void LeaveAlone(Listener* listener) {

@@ -15,15 +15,6 @@ namespace {
 #define CLOSE_RANGE_CLOEXEC 4
 #endif
 
-// After the number was closed or replaced; the entry is out of the table.
-void Gone(Entry entry) {
-  const int saved_errno = errno;
-  if (entry.kind == Kind::kSlot) listeners::NumberGone(entry);
-  if (entry.kind == Kind::kAccepted) connections::Closed(entry);
-  if (entry.kind == Kind::kEpoll) EpollSetGone(entry.index);
-  errno = saved_errno;
-}
-
 // `to` is a new duplicate of `from`.
 void NoteDuplicate(int from, int to) {
   const bool concerns_us =
@@ -46,12 +37,20 @@ int Over(int from, int to, Call call) {
     table::Replace(to, Entry{}, old);
     return result;
   }
-  Gone(old);
+  EntryGone(old);
   NoteDuplicate(from, to);
   return result;
 }
 
 }  // namespace
+
+void EntryGone(Entry entry) {
+  const int saved_errno = errno;
+  if (entry.kind == Kind::kSlot) listeners::NumberGone(entry);
+  if (entry.kind == Kind::kAccepted) connections::Closed(entry);
+  if (entry.kind == Kind::kEpoll) EpollSetGone(entry.index);
+  errno = saved_errno;
+}
 
 int Close(int number) {
   const Entry entry = table::Get(number);
@@ -65,7 +64,7 @@ int Close(int number) {
   // waits in accept is woken last, so that it finds the number closed.
   const Entry old = table::Exchange(number, Entry{});
   const int result = real::close(number);
-  Gone(old);
+  EntryGone(old);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "client-shim/preload/real_calls.h"
+#include "client-shim/preload/table.h"
 #include "protocol/page.h"
 
 namespace ringdeal::shim {
@@ -15,6 +16,8 @@ using RealAccept = int (*)(int, sockaddr*, socklen_t*, int);
 int Accept(int number, sockaddr* address, socklen_t* length, int flags, RealAccept real_accept);
 
 // numbers.cc
+// A number with this entry was closed or replaced; the entry is out of the table.
+void EntryGone(Entry entry);
 int Close(int number);
 int CloseRange(unsigned first, unsigned last, int flags);
 int Duplicate(int number);

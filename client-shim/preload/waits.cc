@@ -80,7 +80,7 @@ void PauseWhatWasRemoved(Mark* mark) {
 }
 
 int Add(int set, int number, epoll_event* event, Listener* listener) {
-  if (!listener->listening.load()) {
+  if (!listeners::Listens(listener, number)) {
     // Watched before it listens: what is watched cannot be replaced any more.
     listeners::LeaveAlone(listener);
     return real::epoll_ctl(set, EPOLL_CTL_ADD, number, event);

@@ -1,4 +1,5 @@
 """With no ringdeald, a frozen one, or one that refuses, a program runs as if there were no shim."""
+import errno
 import os
 import signal
 import socket
@@ -162,6 +163,43 @@ def test_a_late_answer_does_not_cost_the_owned_listeners_that_follow(make_peer, 
     with socket.create_connection(("127.0.0.1", port), 10) as client:
         worker.hand(peer.accept())
         assert int(client.recv(100)) == server.pid
+
+
+def test_one_listener_too_many_is_not_taken_half(make_peer, run):
+    owned = socket.create_server(("127.0.0.1", 0))
+    make_peer(owned=owned)
+    program = run("many.py", owned.getsockname()[1])
+    program.wait_for_line("^ok$")
+    assert f"error {errno.EADDRINUSE}" in program.output()
+    assert program.output().count("ringdeal:") == 1
+    assert program.wait() == 0, program.output()
+
+
+def test_a_socket_that_a_child_made_listen_is_joined(peer, run, helpers):
+    with socket.socket() as reserved:  # never listens: the port is the program's
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind(("127.0.0.1", 0))
+        server = run("child_listens.py", reserved.getsockname()[1])
+        port = helpers.port_of(server)
+    worker = peer.wait_for_worker()
+    assert worker.pid == server.pid
+    with socket.create_connection(("127.0.0.1", port), 10) as client:
+        worker.hand(peer.accept())
+        assert int(client.recv(100)) == server.pid
+
+
+def test_a_number_whose_close_no_hook_saw_is_asked_about_again(make_peer, run, helpers):
+    owned = socket.create_server(("127.0.0.1", 0))
+    port = owned.getsockname()[1]
+    peer = make_peer(owned=owned)
+    program = run("reused.py", port)
+    first = helpers.port_of(program)
+    worker = peer.wait_for_worker()
+    with socket.create_connection(("127.0.0.1", first), 10):
+        worker.hand(peer.accept())
+        program.wait_for_line("^ok$")
+    assert peer.binds[-1] == f"127.0.0.1:{port}"
+    assert worker.count(words.CLOSED) == 1
 
 
 STRANGER = """
