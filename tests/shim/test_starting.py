@@ -117,9 +117,8 @@ def test_refused_and_it_serves_from_the_listener(make_peer, run, helpers):
 
 def test_refused_and_accept_goes_on_blocking(make_peer, run, helpers):
     make_peer(refuses=True)
-    server = run("late.py")
+    server = run("inherit.py", "--blocking")
     port = helpers.port_of(server)
-    server.signal(signal.SIGUSR1)
     for _ in range(5):
         assert int(helpers.ask(port)) == server.pid
 

@@ -15,6 +15,8 @@ if "--serve" in sys.argv:
         try:
             connection, _ = listener.accept()
         except BlockingIOError:
+            if "--blocking" in sys.argv:
+                raise
             continue
         connection.sendall(b"%d\n" % os.getpid())
         connection.close()
