@@ -234,8 +234,10 @@ def test_a_descriptor_whose_close_waits_holds_nobody_up(daemon):
             pass
         lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3600))
         with daemon.connect() as stranger:
-            socket.send_fds(stranger, [b'{"op":"status"}\n'], [lingering.fileno()])
+            # It keeps the descriptor until the line ends, so that its close is the last.
+            socket.send_fds(stranger, [b"{"], [lingering.fileno()])
             lingering.close()
+            stranger.sendall(b'"op":"status"}\n')
             assert b"bad-descriptors" in stranger.recv(65536)
             with daemon.connect() as other:
                 other.settimeout(10)
