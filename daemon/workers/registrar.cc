@@ -15,22 +15,12 @@
 #include "daemon/workers/document_memory.h"
 #include "protocol/control_messages.h"
 #include "protocol/peer_credentials.h"
-#include "protocol/socket_address.h"
 
 namespace ringdeal {
 namespace {
 
 // A receive of the recall thread that lasts longer is abandoned (rule 4 of the design).
 constexpr std::chrono::milliseconds kRecallPatience(100);
-// SO_REUSEPORT siblings of one listener. None is closed early, since that would reset what waits in
-// its accept queue.
-constexpr size_t kMostSockets = 1024;
-
-RequestError FailedStep(const SystemError& error) {
-  const bool descriptors = error.number == EMFILE || error.number == ENFILE;
-  return {descriptors ? code::kNoDescriptors : code::kBadRequest,
-          std::string(error.step) + ": " + std::strerror(error.number)};
-}
 
 Result<MappedPage> FillPage(int memory, uint64_t worker_id, const Listener::Socket& socket) {
   Result<MappedPage> page = MapNewPage(memory);
@@ -52,29 +42,6 @@ struct DisposeAtEnd {
   }
 };
 
-bool SharesItsPort(int socket) {
-  int shares = 0;
-  socklen_t length = sizeof(shares);
-  SocketAddress address;
-  return LocalAddressOf(socket, &address) && address.family() != AF_UNIX &&
-         getsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &shares, &length) == 0 && shares != 0;
-}
-
-// SO_REUSEPORT sockets of one user, as the kernel requires it of those that share a port. An equal
-// address alone says nothing: a UNIX path may be relative, or of another root directory, and who
-// opened the door is not who made the socket.
-bool AreSiblings(int one, int other) {
-  struct stat first = {};
-  struct stat second = {};
-  return SharesItsPort(one) && SharesItsPort(other) && fstat(one, &first) == 0 &&
-         fstat(other, &second) == 0 && first.st_uid == second.st_uid;
-}
-
-// A path that a server binds anew is a new socket: it has removed the old one before.
-bool IsPath(const std::string& address) {
-  return address.starts_with("unix:") && !address.starts_with("unix:@");
-}
-
 }  // namespace
 
 // The credentials of what came through a door are those of whoever made the socket's other end,
@@ -94,7 +61,20 @@ Registrar::Registrar(EventLoop* loop, const Config& config, const Self& self,
       listeners_(listeners),
       recall_(recall),
       status_(std::move(status)),
+      adoption_(loop, config, self, listeners, MakeQueries()),
       recall_timer_(loop->MakeTimer([this] { LookAtRecall(); })) {}
+
+Adoption::Queries Registrar::MakeQueries() {
+  const auto works_for = [this](const std::shared_ptr<Listener>& listener, bool living) {
+    return std::any_of(members_.begin(), members_.end(), [&](const auto& member) {
+      return member.second.listener == listener && !(living && member.first->PeerIsGone());
+    });
+  };
+  return {
+      .has_workers = [works_for](const auto& listener) { return works_for(listener, false); },
+      .has_living_workers = [works_for](const auto& listener) { return works_for(listener, true); },
+      .door_is_closed = [this](ControlServer::DoorId door) { return server_->DoorIsClosed(door); }};
+}
 
 Registrar::Handler Registrar::HandlerOf(const std::string& op) {
   static const std::map<std::string, Handler> handlers = {
@@ -133,13 +113,7 @@ void Registrar::TakeLine(ControlConnection* from, ControlServer::DoorId door, st
 
 void Registrar::TakeEnd(ControlConnection* from) { EndMembership(from); }
 
-void Registrar::TakeDoorClosed(ControlServer::DoorId door) {
-  const auto found = doors_.find(door);
-  if (found == doors_.end()) return;
-  const std::set<std::shared_ptr<Listener>> listeners = std::move(found->second);
-  doors_.erase(found);
-  for (const auto& listener : listeners) LetGoIfUnused(listener);
-}
+void Registrar::TakeDoorClosed(ControlServer::DoorId door) { adoption_.CloseDoor(door); }
 
 // The shim looks at the number of descriptors only. None: it binds as it would without ringdeald,
 // which the kernel refuses if the address is owned.
@@ -160,8 +134,9 @@ Result<void, RequestError> Registrar::Bind(const Request& request, Caller* calle
   if (owned != nullptr) {
     if (const auto restored = RestorePath(owned); !restored) return restored.error();
   }
-  const auto orphan = owned == nullptr ? FindOrphan(*request.address, *caller) : nullptr;
-  if (orphan != nullptr) doors_[door->id].insert(orphan);
+  const auto orphan =
+      owned == nullptr ? adoption_.FindOrphan(*request.address, *caller->connection) : nullptr;
+  if (orphan != nullptr) adoption_.NoteDoor(door->id, orphan);
   const std::shared_ptr<Listener> given = owned != nullptr ? owned : orphan;
   std::vector<int> descriptors;
   if (given != nullptr) descriptors.push_back(given->sockets().back().descriptor.get());
@@ -188,29 +163,6 @@ Result<void, RequestError> Registrar::RestorePath(const std::shared_ptr<Listener
   listeners_->Watch(listener, descriptor);
   Log(LogLevel::kInfo, "path_restored", {{"listener", listener->name()}, {"path", path}});
   return {};
-}
-
-// An adopted listener whose processes have all ended, though not every sign of it was read yet: a
-// server that is started again would find its address in use, by us alone. It gets the listener
-// back, with what waits in its accept queue.
-std::shared_ptr<Listener> Registrar::FindOrphan(const std::string& address,
-                                                const Caller& caller) const {
-  const uid_t uid = caller.connection->peer().uid;
-  // A control connection is of the network namespace of the one who made it.
-  const Result<SocketIdentity> there = IdentityOf(caller.connection->socket());
-  if (!there || IsPath(address)) return nullptr;
-  for (const auto& listener : listeners_->all()) {
-    if (listener->owned() || listener->address() != address || listener->uid() != uid) continue;
-    if (listener->sockets().front().identity.network != there->network) continue;
-    const bool worked_for = std::any_of(members_.begin(), members_.end(), [&](const auto& member) {
-      return member.second.listener == listener && !member.first->PeerIsGone();
-    });
-    const bool held = std::any_of(doors_.begin(), doors_.end(), [&](const auto& door) {
-      return door.second.contains(listener) && !server_->DoorIsClosed(door.first);
-    });
-    if (!worked_for && !held) return listener;
-  }
-  return nullptr;
 }
 
 Result<void, RequestError> Registrar::Register(const Request& request, Caller* caller) {
@@ -243,7 +195,7 @@ Result<void, RequestError> Registrar::Register(const Request& request, Caller* c
   const Listener::Socket* socket = (*listener)->Find(held);
   if (socket == nullptr) socket = &(*listener)->sockets().back();
   Result<void, RequestError> joined = Join(request, *listener, *socket, caller);
-  if (!joined) LetGoIfUnused(*listener);
+  if (!joined) adoption_.LetGoIfUnused(*listener);
   return joined;
 }
 
@@ -255,7 +207,7 @@ Result<std::shared_ptr<Listener>, RequestError> Registrar::FindListener(const Re
     if (identity) {
       if (auto listener = listeners_->FindByIdentity(*identity)) return listener;
     }
-    return Adopt(std::move(caller->descriptors[0]), caller);
+    return adoption_.Adopt(std::move(caller->descriptors[0]), *caller->connection);
   }
   std::shared_ptr<Listener> listener;
   if (request.listener) listener = listeners_->FindByName(*request.listener);
@@ -268,46 +220,6 @@ Result<std::shared_ptr<Listener>, RequestError> Registrar::FindListener(const Re
   if (!MayTake(AuthorityOf(*caller), self_, listener->config().allow)) {
     return RequestError{code::kNotAllowed, "this user may not take connections of listener " +
                                                listener->name() + "; see its `allow`"};
-  }
-  return listener;
-}
-
-Result<std::shared_ptr<Listener>, RequestError> Registrar::Adopt(UniqueFd socket, Caller* caller) {
-  const Peer& opener = caller->connection->opener();
-  if (!MayAdopt(opener, self_, config_.adopt)) {
-    return RequestError{code::kNotAllowed,
-                        "listeners of this user are not adopted; see `adopt` in the configuration"};
-  }
-  const Result<int> flags = MakeNonBlocking(socket.get());
-  if (!flags) return FailedStep(flags.error());
-  const Result<SocketIdentity> identity = IdentityOf(socket.get());
-  if (!identity) return FailedStep(identity.error());
-  const std::string address = LocalAddressText(socket.get());
-  const int descriptor = socket.get();
-  auto listener = listeners_->FindAdopted(address, identity->network, opener.uid);
-  const bool sibling =
-      listener != nullptr && AreSiblings(descriptor, listener->sockets().front().descriptor.get());
-  if (!sibling) {
-    ListenerConfig config = config_.adopted;
-    config.name = listeners_->UnusedName(address);
-    config.bind = address;
-    listener = std::make_shared<Listener>(config, /*owned=*/false, opener.uid, config_.limits);
-  }
-  if (listener->sockets().size() == kMostSockets) {
-    return RequestError{code::kTooManyWorkers, "listener " + listener->name() + " has " +
-                                                   std::to_string(kMostSockets) +
-                                                   " SO_REUSEPORT sockets already"};
-  }
-  const Result<void> added = listener->AddSocket(std::move(socket), *flags);
-  if (!added) return FailedStep(added.error());
-  if (sibling) {
-    listeners_->Watch(listener, descriptor);
-  } else {
-    listeners_->Add(listener);
-    Log(LogLevel::kInfo, "adopted",
-        {{"listener", listener->name()},
-         {"pid", caller->connection->peer().pid},
-         {"uid", opener.uid}});
   }
   return listener;
 }
@@ -345,12 +257,9 @@ Result<void, RequestError> Registrar::Join(const Request& request,
                                                    " has as many workers as limits.workers allows"};
   }
   members_[connection] = {listener, *slot, last_worker_id_};
-  // One whose last copy was closed meanwhile holds nothing any more.
-  if (!listener->owned() && caller->door != 0 && !server_->DoorIsClosed(caller->door)) {
-    doors_[caller->door].insert(listener);
-  }
+  if (!listener->owned() && caller->door != 0) adoption_.NoteDoor(caller->door, listener);
   connection->BecomeMember();
-  abandoned_listeners_.erase(listener);
+  adoption_.NoteJoined(listener);
   if (process) connection->WatchProcess(std::move(*process));
   Log(LogLevel::kInfo, "joined",
       {{"listener", listener->name()}, {"slot", *slot}, {"pid", connection->peer().pid}});
@@ -444,7 +353,7 @@ void Registrar::EndMembership(ControlConnection* connection) {
       [this, member] {
         loop_->Post([this, member] {
           member.listener->dealer().Release(member.slot);
-          LetGoIfUnused(member.listener);
+          adoption_.LetGoIfUnused(member.listener);
         });
       });
 }
@@ -498,41 +407,6 @@ void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {
     Empty(listener, std::move(bell.channel), found,
           [listener] { listener->dealer().NoteBellsTakenOut(MonotonicNs()); });
   }
-}
-
-// An adopted listener is let go when no worker is left and nobody is known who could come back:
-// then whatever process still holds it has it for itself.
-void Registrar::LetGoIfUnused(const std::shared_ptr<Listener>& listener) {
-  if (listener->owned() || stopping_ || !listeners_->Contains(listener)) return;
-  if (IsUsed(listener)) return;
-  const size_t kept = listener->dealer().kept();
-  if (kept > 0 && !abandoned_listeners_.contains(listener)) return WaitForAWorker(listener);
-  if (kept > 0) {
-    Log(LogLevel::kError, "connections_dropped",
-        {{"listener", listener->name()},
-         {"connections", kept},
-         {"reason", "its workers ended and none came within drain_timeout"}});
-  }
-  Log(LogLevel::kInfo, "let_go", {{"listener", listener->name()}});
-  listeners_->Remove(listener, [] {});
-}
-
-bool Registrar::IsUsed(const std::shared_ptr<Listener>& listener) const {
-  return std::any_of(members_.begin(), members_.end(),
-                     [&](const auto& member) { return member.second.listener == listener; }) ||
-         std::any_of(doors_.begin(), doors_.end(),
-                     [&](const auto& door) { return door.second.contains(listener); });
-}
-
-// Connections were taken out of the channel of its last worker. Another may be on its way: a server
-// that is restarted.
-void Registrar::WaitForAWorker(const std::shared_ptr<Listener>& listener) {
-  auto timer = loop_->MakeTimer([this, listener] {
-    LetGoIfUnused(listener);
-    abandoned_listeners_.erase(listener);
-  });
-  timer->Arm(config_.drain_timeout);
-  abandoned_listeners_[listener] = std::move(timer);
 }
 
 void Registrar::EndWorker(const std::shared_ptr<Listener>& listener, Slot slot) {

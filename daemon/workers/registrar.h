@@ -13,6 +13,7 @@
 #include "daemon/dealing/recall_thread.h"
 #include "daemon/operating/config.h"
 #include "daemon/operating/event_loop.h"
+#include "daemon/workers/adoption.h"
 #include "daemon/workers/control_server.h"
 #include "daemon/workers/request.h"
 
@@ -37,7 +38,10 @@ class Registrar {
   // What a dealer found out: workers whose channel is closed, bells to be taken out again.
   void RunErrands(const std::shared_ptr<Listener>& listener);
   // From now on nobody may bind or join.
-  void Stop() { stopping_ = true; }
+  void Stop() {
+    stopping_ = true;
+    adoption_.Stop();
+  }
 
   const std::map<std::string, uint64_t>& refusals() const { return refusals_; }
   uint64_t recall_threads_abandoned() const { return abandoned_; }
@@ -56,6 +60,7 @@ class Registrar {
   };
   using Handler = Result<void, RequestError> (Registrar::*)(const Request&, Caller*);
 
+  Adoption::Queries MakeQueries();
   static Handler HandlerOf(const std::string& op);
   Result<void, RequestError> Bind(const Request& request, Caller* caller);
   Result<void, RequestError> Register(const Request& request, Caller* caller);
@@ -71,16 +76,11 @@ class Registrar {
                                                                Caller* caller);
   static const Peer& AuthorityOf(const Caller& caller);
   Result<void, RequestError> RestorePath(const std::shared_ptr<Listener>& listener);
-  std::shared_ptr<Listener> FindOrphan(const std::string& address, const Caller& caller) const;
-  Result<std::shared_ptr<Listener>, RequestError> Adopt(UniqueFd socket, Caller* caller);
   Result<void, RequestError> Join(const Request& request, std::shared_ptr<Listener> listener,
                                   const Listener::Socket& socket, Caller* caller);
   void EndMembership(ControlConnection* connection);
   void Empty(std::shared_ptr<Listener> listener, std::shared_ptr<Channel> channel,
              std::function<void()> found, std::function<void()> done);
-  void LetGoIfUnused(const std::shared_ptr<Listener>& listener);
-  bool IsUsed(const std::shared_ptr<Listener>& listener) const;
-  void WaitForAWorker(const std::shared_ptr<Listener>& listener);
   void EndWorker(const std::shared_ptr<Listener>& listener, Slot slot);
   void LookAtRecall();
 
@@ -91,16 +91,12 @@ class Registrar {
   RecallThread* const recall_;
   const std::function<std::string()> status_;
   ControlServer* server_ = nullptr;
+  Adoption adoption_;
   std::map<ControlConnection*, Membership> members_;
-  // The adopted listeners that somebody registered for through each door: while the door is open, a
-  // process that may come back holds them.
-  std::map<ControlServer::DoorId, std::set<std::shared_ptr<Listener>>> doors_;
   std::unique_ptr<EventLoop::Watch> recall_timer_;
   // Channels over which a recall thread was lost: one each is enough. The thread keeps them alive
   // for as long as it is stuck.
   std::set<std::weak_ptr<Channel>, std::owner_less<>> cut_off_;
-  // Adopted listeners that keep connections for a worker that may never come.
-  std::map<std::shared_ptr<Listener>, std::unique_ptr<EventLoop::Watch>> abandoned_listeners_;
   std::map<std::string, uint64_t> refusals_;
   uint64_t last_worker_id_ = 0;
   uint64_t abandoned_ = 0;

@@ -1,5 +1,8 @@
 #include "daemon/workers/request.h"
 
+#include <cerrno>
+#include <cstring>
+
 #include <nlohmann/json.hpp>
 
 #include "protocol/control_messages.h"
@@ -107,6 +110,12 @@ Result<Request, RequestError> ParseRequest(std::string_view line) {
                             " of the protocol, not " + std::to_string(request.version)};
   }
   return request;
+}
+
+RequestError FailedStep(const SystemError& error) {
+  const bool descriptors = error.number == EMFILE || error.number == ENFILE;
+  return {descriptors ? code::kNoDescriptors : code::kBadRequest,
+          std::string(error.step) + ": " + std::strerror(error.number)};
 }
 
 std::string OkLine() { return Line({{"ok", true}}); }

@@ -40,6 +40,9 @@ struct RequestError {
 // type and range.
 Result<Request, RequestError> ParseRequest(std::string_view line);
 
+// What a failed step of ours means to who asked.
+RequestError FailedStep(const SystemError& error);
+
 // Answers, each one line with its end.
 std::string OkLine();
 std::string RegisteredLine(Slot slot, const std::string& listener);

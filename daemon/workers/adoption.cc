@@ -1,0 +1,151 @@
+#include "daemon/workers/adoption.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/accepting/listening_socket.h"
+#include "daemon/operating/log.h"
+#include "protocol/control_messages.h"
+#include "protocol/socket_address.h"
+
+namespace ringdeal {
+namespace {
+
+bool SharesItsPort(int socket) {
+  int shares = 0;
+  socklen_t length = sizeof(shares);
+  SocketAddress address;
+  return LocalAddressOf(socket, &address) && address.family() != AF_UNIX &&
+         getsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &shares, &length) == 0 && shares != 0;
+}
+
+// SO_REUSEPORT sockets of one user, as the kernel requires it of those that share a port. An equal
+// address alone says nothing: a UNIX path may be relative, or of another root directory, and who
+// opened the door is not who made the socket.
+bool AreSiblings(int one, int other) {
+  struct stat first = {};
+  struct stat second = {};
+  return SharesItsPort(one) && SharesItsPort(other) && fstat(one, &first) == 0 &&
+         fstat(other, &second) == 0 && first.st_uid == second.st_uid;
+}
+
+}  // namespace
+
+bool IsPath(const std::string& address) {
+  return address.starts_with("unix:") && !address.starts_with("unix:@");
+}
+
+Adoption::Adoption(EventLoop* loop, const Config& config, const Self& self,
+                   ListenerTable* listeners, Queries queries)
+    : loop_(loop),
+      config_(config),
+      self_(self),
+      listeners_(listeners),
+      queries_(std::move(queries)) {}
+
+Result<Adoption::ListenerPtr, RequestError> Adoption::Adopt(UniqueFd socket,
+                                                            const ControlConnection& from) {
+  const Peer& opener = from.opener();
+  if (!MayAdopt(opener, self_, config_.adopt)) {
+    return RequestError{code::kNotAllowed,
+                        "listeners of this user are not adopted; see `adopt` in the configuration"};
+  }
+  const Result<int> flags = MakeNonBlocking(socket.get());
+  if (!flags) return FailedStep(flags.error());
+  const Result<SocketIdentity> identity = IdentityOf(socket.get());
+  if (!identity) return FailedStep(identity.error());
+  const std::string address = LocalAddressText(socket.get());
+  const int descriptor = socket.get();
+  auto listener = listeners_->FindAdopted(address, identity->network, opener.uid);
+  const bool sibling =
+      listener != nullptr && AreSiblings(descriptor, listener->sockets().front().descriptor.get());
+  if (!sibling) {
+    ListenerConfig config = config_.adopted;
+    config.name = listeners_->UnusedName(address);
+    config.bind = address;
+    listener = std::make_shared<Listener>(config, /*owned=*/false, opener.uid, config_.limits);
+  }
+  if (listener->sockets().size() == kMostSockets) {
+    return RequestError{code::kTooManyWorkers, "listener " + listener->name() + " has " +
+                                                   std::to_string(kMostSockets) +
+                                                   " SO_REUSEPORT sockets already"};
+  }
+  const Result<void> added = listener->AddSocket(std::move(socket), *flags);
+  if (!added) return FailedStep(added.error());
+  if (sibling) {
+    listeners_->Watch(listener, descriptor);
+  } else {
+    listeners_->Add(listener);
+    Log(LogLevel::kInfo, "adopted",
+        {{"listener", listener->name()}, {"pid", from.peer().pid}, {"uid", opener.uid}});
+  }
+  return listener;
+}
+
+Adoption::ListenerPtr Adoption::FindOrphan(const std::string& address,
+                                           const ControlConnection& from) const {
+  const uid_t uid = from.peer().uid;
+  // A control connection is of the network namespace of the one who made it.
+  const Result<SocketIdentity> there = IdentityOf(from.socket());
+  // A path that a server binds anew is a new socket: it has removed the old one before.
+  if (!there || IsPath(address)) return nullptr;
+  for (const auto& listener : listeners_->all()) {
+    if (listener->owned() || listener->address() != address || listener->uid() != uid) continue;
+    if (listener->sockets().front().identity.network != there->network) continue;
+    const bool held = std::any_of(doors_.begin(), doors_.end(), [&](const auto& door) {
+      return door.second.contains(listener) && !queries_.door_is_closed(door.first);
+    });
+    if (!held && !queries_.has_living_workers(listener)) return listener;
+  }
+  return nullptr;
+}
+
+void Adoption::NoteDoor(DoorId door, const ListenerPtr& listener) {
+  // One whose last copy was closed meanwhile holds nothing any more.
+  if (!queries_.door_is_closed(door)) doors_[door].insert(listener);
+}
+
+void Adoption::CloseDoor(DoorId door) {
+  const auto found = doors_.find(door);
+  if (found == doors_.end()) return;
+  const std::set<ListenerPtr> listeners = std::move(found->second);
+  doors_.erase(found);
+  for (const auto& listener : listeners) LetGoIfUnused(listener);
+}
+
+void Adoption::LetGoIfUnused(const ListenerPtr& listener) {
+  if (listener->owned() || stopping_ || !listeners_->Contains(listener)) return;
+  if (IsUsed(listener)) return;
+  const size_t kept = listener->dealer().kept();
+  if (kept > 0 && !abandoned_.contains(listener)) return WaitForAWorker(listener);
+  if (kept > 0) {
+    Log(LogLevel::kError, "connections_dropped",
+        {{"listener", listener->name()},
+         {"connections", kept},
+         {"reason", "its workers ended and none came within drain_timeout"}});
+  }
+  Log(LogLevel::kInfo, "let_go", {{"listener", listener->name()}});
+  listeners_->Remove(listener, [] {});
+}
+
+bool Adoption::IsUsed(const ListenerPtr& listener) const {
+  return queries_.has_workers(listener) ||
+         std::any_of(doors_.begin(), doors_.end(),
+                     [&](const auto& door) { return door.second.contains(listener); });
+}
+
+// Connections were taken out of the channel of its last worker. Another may be on its way: a server
+// that is restarted.
+void Adoption::WaitForAWorker(const ListenerPtr& listener) {
+  auto timer = loop_->MakeTimer([this, listener] {
+    LetGoIfUnused(listener);
+    abandoned_.erase(listener);
+  });
+  timer->Arm(config_.drain_timeout);
+  abandoned_[listener] = std::move(timer);
+}
+
+}  // namespace ringdeal
