@@ -187,6 +187,15 @@ bool RequiredButMissing(Answer answer, const char* text) {
   return true;
 }
 
+// One question about an address; without patience left it counts as answered late.
+client::BindResult AskWhilePatient(const char* text) {
+  client::BindResult asked;
+  asked.answer = Answer::kLate;
+  if (Patience() > 0) asked = client::AskToBind(settings.control, text, Patience());
+  NoteAnswer(asked.answer);
+  return asked;
+}
+
 // A socket that listens and is no slot yet: its bind was not asked about, or refused, or it was
 // bound elsewhere. One question, for a door.
 int ListenWithoutDoor(int number, int backlog) {
@@ -198,10 +207,7 @@ int ListenWithoutDoor(int number, int backlog) {
     return real::listen(number, backlog);
   }
   const int saved_errno = errno;
-  client::BindResult asked;
-  asked.answer = Answer::kLate;
-  if (Patience() > 0) asked = client::AskToBind(settings.control, text, Patience());
-  NoteAnswer(asked.answer);
+  client::BindResult asked = AskWhilePatient(text);
   if (RequiredButMissing(asked.answer, text)) return -1;
   errno = saved_errno;
   const int result = real::listen(number, backlog);
@@ -260,10 +266,7 @@ int Bind(int number, const sockaddr* address, socklen_t length) {
     return real::bind(number, address, length);
   }
   const int saved_errno = errno;
-  client::BindResult asked;
-  asked.answer = Answer::kLate;
-  if (Patience() > 0) asked = client::AskToBind(settings.control, text, Patience());
-  NoteAnswer(asked.answer);
+  client::BindResult asked = AskWhilePatient(text);
   if (RequiredButMissing(asked.answer, text)) return -1;
   errno = saved_errno;
   if (asked.listener && TakeOwned(number, copy.family(), text, &asked)) return 0;

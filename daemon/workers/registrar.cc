@@ -1,6 +1,5 @@
 #include "daemon/workers/registrar.h"
 
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -190,7 +189,8 @@ Result<void, RequestError> Registrar::Register(const Request& request, Caller* c
     }
     held = *identity;
   }
-  const Result<std::shared_ptr<Listener>, RequestError> listener = FindListener(request, caller);
+  const Result<std::shared_ptr<Listener>, RequestError> listener =
+      FindListener(request, held, caller);
   if (!listener) return listener.error();
   const Listener::Socket* socket = (*listener)->Find(held);
   if (socket == nullptr) socket = &(*listener)->sockets().back();
@@ -201,12 +201,10 @@ Result<void, RequestError> Registrar::Register(const Request& request, Caller* c
 
 // Possession of the listener is the permission to register; without it, the listener's `allow`.
 Result<std::shared_ptr<Listener>, RequestError> Registrar::FindListener(const Request& request,
+                                                                        const SocketIdentity& held,
                                                                         Caller* caller) {
   if (request.passes_listener) {
-    const Result<SocketIdentity> identity = IdentityOf(caller->descriptors[0].get());
-    if (identity) {
-      if (auto listener = listeners_->FindByIdentity(*identity)) return listener;
-    }
+    if (auto listener = listeners_->FindByIdentity(held)) return listener;
     return adoption_.Adopt(std::move(caller->descriptors[0]), *caller->connection);
   }
   std::shared_ptr<Listener> listener;

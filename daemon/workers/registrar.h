@@ -72,7 +72,9 @@ class Registrar {
   Result<void, RequestError> Undrain(const Request& request, Caller* caller);
 
   Result<void, RequestError> SetDraining(const Request& request, Caller* caller, bool draining);
+  // `held`: the identity of the listener that came with the request, if one did.
   Result<std::shared_ptr<Listener>, RequestError> FindListener(const Request& request,
+                                                               const SocketIdentity& held,
                                                                Caller* caller);
   static const Peer& AuthorityOf(const Caller& caller);
   Result<void, RequestError> RestorePath(const std::shared_ptr<Listener>& listener);
