@@ -82,7 +82,7 @@ int main(int count, char** arguments) {
   memset(all_held, -1, sizeof(all_held));
   pthread_t threads[kThreads];
   for (size_t i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, Accept, (void*)i);
-  while (atomic_load(&accepted) < wanted) usleep(1000);
+  while (atomic_load(&accepted) < wanted) usleep(1000); /* the event is the count itself */
   for (int i = 0; i < kThreads * kHeld; ++i) {
     if (all_held[i] >= 0) close(all_held[i]);
   }

@@ -28,7 +28,7 @@ while True:
     elif how == "select":
         select.select([listener], [], [])
     elif how == "tries":
-        time.sleep(0.01)
+        time.sleep(0.01)  # how such a program paces its tries
     try:
         connection, _ = listener.accept()
     except BlockingIOError:

@@ -269,7 +269,7 @@ def closed_by_thread():
             results.append((libc.accept(number, None, None), ctypes.get_errno()))
         thread = threading.Thread(target=accept)
         thread.start()
-        time.sleep(0.1)
+        time.sleep(0.1)  # nothing tells when a thread has come to block in accept
         way(number)
         thread.join(5)
         assert not thread.is_alive()
@@ -284,7 +284,7 @@ def shut_by_thread():
         results.append((libc.accept(listener.fileno(), None, None), ctypes.get_errno()))
     thread = threading.Thread(target=accept)
     thread.start()
-    time.sleep(0.1)
+    time.sleep(0.1)  # nothing tells when a thread has come to block in accept
     listener.shutdown(socket.SHUT_RDWR)
     thread.join(5)
     assert not thread.is_alive() and results == [(-1, errno.EINVAL)], results
