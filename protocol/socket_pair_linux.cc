@@ -3,13 +3,14 @@
 #include <cerrno>
 
 #include "protocol/socket_pair.h"
+#include "protocol/system_calls.h"
 
 namespace ringdeal {
 namespace {
 
 Result<SocketPair> MakePair(int type) {
   int ends[2];
-  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0) {
+  if (sys::SocketPair(AF_UNIX, type | SOCK_CLOEXEC, ends) != 0) {
     return SystemError{errno, "socketpair"};
   }
   return SocketPair{UniqueFd(ends[0]), UniqueFd(ends[1])};

@@ -7,6 +7,10 @@ namespace ringdeal::sys {
 
 int Close(int descriptor) { return ::close(descriptor); }
 
+int Socket(int domain, int type) { return ::socket(domain, type, 0); }
+
+int SocketPair(int domain, int type, int ends[2]) { return ::socketpair(domain, type, 0, ends); }
+
 int Connect(int socket, const sockaddr* address, socklen_t length) {
   return ::connect(socket, address, length);
 }

@@ -11,7 +11,7 @@
 namespace ringdeal::client {
 namespace {
 
-// Not the C library's epoll_ctl, which under the shim is the shim's own.
+// Not the C library's calls: of these the shim has its own, or others watch them.
 bool Change(int set, int operation, int descriptor, uint32_t events) {
   epoll_event event = {};
   event.events = events;
@@ -22,7 +22,7 @@ bool Change(int set, int operation, int descriptor, uint32_t events) {
 }  // namespace
 
 Result<UniqueFd> CreateReadySet() {
-  UniqueFd set(epoll_create1(EPOLL_CLOEXEC));
+  UniqueFd set(static_cast<int>(kernel::CallWithErrno(SYS_epoll_create1, EPOLL_CLOEXEC)));
   if (!set) return SystemError{errno, "epoll_create1"};
   return set;
 }
@@ -39,7 +39,8 @@ bool RemoveFromReadySet(int set, int descriptor) {
 
 int WakeReadySet(int set) {
   // Out of the way: the program may count on the number that it has just closed.
-  const int bell = Keep(UniqueFd(eventfd(1, EFD_CLOEXEC)));
+  const int bell =
+      Keep(UniqueFd(static_cast<int>(kernel::CallWithErrno(SYS_eventfd2, 1, EFD_CLOEXEC))));
   if (bell >= 0) AddToReadySet(set, bell);
   return bell;
 }

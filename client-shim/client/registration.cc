@@ -36,7 +36,7 @@ bool IsFirstPeer(int control, bool abstract) {
 }
 
 Result<UniqueFd> MakeStream() {
-  int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
+  int descriptor = sys::Socket(AF_UNIX, SOCK_STREAM);
   if (descriptor < 0) return SystemError{errno, "socket"};
   UniqueFd stream(descriptor);
   sys::Control(descriptor, F_SETFD, FD_CLOEXEC);

@@ -51,6 +51,12 @@ int AcceptBlocking(Listener* listener, int number, Entry entry, sockaddr* addres
   }
 }
 
+// What the kernel refuses whatever the descriptor is; here before a connection is lost to it.
+bool IsValidRequest(const sockaddr* address, const socklen_t* length, int flags) {
+  const bool room = address == nullptr || length == nullptr || static_cast<int>(*length) >= 0;
+  return room && (flags & ~(SOCK_NONBLOCK | SOCK_CLOEXEC)) == 0;
+}
+
 }  // namespace
 
 int Accept(int number, sockaddr* address, socklen_t* length, int flags, RealAccept real_accept) {
@@ -63,7 +69,7 @@ int Accept(int number, sockaddr* address, socklen_t* length, int flags, RealAcce
     return connection;
   }
   const int saved_errno = errno;
-  if (listener->shut.load()) {
+  if (listener->shut.load() || !IsValidRequest(address, length, flags)) {
     errno = EINVAL;
     return -1;
   }

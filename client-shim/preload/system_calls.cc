@@ -12,6 +12,14 @@ namespace ringdeal::sys {
 
 int Close(int descriptor) { return static_cast<int>(kernel::CallWithErrno(SYS_close, descriptor)); }
 
+int Socket(int domain, int type) {
+  return static_cast<int>(kernel::CallWithErrno(SYS_socket, domain, type, 0));
+}
+
+int SocketPair(int domain, int type, int ends[2]) {
+  return static_cast<int>(kernel::CallWithErrno(SYS_socketpair, domain, type, 0, ends));
+}
+
 int Connect(int socket, const sockaddr* address, socklen_t length) {
   return static_cast<int>(kernel::CallWithErrno(SYS_connect, socket, address, length));
 }

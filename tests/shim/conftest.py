@@ -58,6 +58,13 @@ def daemon(directory):
     daemon.stop()
 
 
+@pytest.fixture(params=["bare", "no ringdeald", "ringdeald"])
+def surroundings(request, directory):
+    if request.param == "ringdeald":
+        request.getfixturevalue("daemon")
+    return request.param
+
+
 @pytest.fixture
 def run(control):
     """Starts a program under the shim; a name without a slash is one of tests/shim/programs."""

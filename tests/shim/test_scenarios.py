@@ -13,13 +13,6 @@ MORE = {"short_address": 2, "duplicates": 2, "two_threads": 5}
 SHIM_ALONE = {"closed_by_thread"}
 
 
-@pytest.fixture(params=["bare", "no ringdeald", "ringdeald"])
-def surroundings(request, directory):
-    if request.param == "ringdeald":
-        request.getfixturevalue("daemon")
-    return request.param
-
-
 @pytest.mark.parametrize("name", QUIET + ONE_CONNECTION + list(MORE))
 def test_scenario(run, helpers, surroundings, name):
     if name in SHIM_ALONE and surroundings != "ringdeald":
