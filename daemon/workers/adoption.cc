@@ -117,16 +117,16 @@ void Adoption::CloseDoor(DoorId door) {
 }
 
 void Adoption::LetGoIfUnused(const ListenerPtr& listener) {
-  if (listener->owned() || stopping_ || !listeners_->Contains(listener)) return;
-  if (IsUsed(listener)) return;
-  const size_t kept = listener->dealer().kept();
-  if (kept > 0 && !abandoned_.contains(listener)) return WaitForAWorker(listener);
-  if (kept > 0) {
-    Log(LogLevel::kError, "connections_dropped",
-        {{"listener", listener->name()},
-         {"connections", kept},
-         {"reason", "its workers ended and none came within drain_timeout"}});
-  }
+  if (MustStay(listener)) return;
+  if (listener->dealer().kept() > 0) return WaitForAWorker(listener);
+  LetGo(listener);
+}
+
+bool Adoption::MustStay(const ListenerPtr& listener) const {
+  return listener->owned() || stopping_ || !listeners_->Contains(listener) || IsUsed(listener);
+}
+
+void Adoption::LetGo(const ListenerPtr& listener) {
   Log(LogLevel::kInfo, "let_go", {{"listener", listener->name()}});
   listeners_->Remove(listener, [] {});
 }
@@ -138,14 +138,25 @@ bool Adoption::IsUsed(const ListenerPtr& listener) const {
 }
 
 // Connections were taken out of the channel of its last worker. Another may be on its way: a server
-// that is restarted.
+// that is restarted. The end of the worker and that of its door are two signs; the first one starts
+// the time.
 void Adoption::WaitForAWorker(const ListenerPtr& listener) {
+  if (abandoned_.contains(listener)) return;
   auto timer = loop_->MakeTimer([this, listener] {
-    LetGoIfUnused(listener);
+    StopWaiting(listener);
     abandoned_.erase(listener);
   });
   timer->Arm(config_.drain_timeout);
   abandoned_[listener] = std::move(timer);
+}
+
+void Adoption::StopWaiting(const ListenerPtr& listener) {
+  if (MustStay(listener)) return;
+  Log(LogLevel::kError, "connections_dropped",
+      {{"listener", listener->name()},
+       {"connections", listener->dealer().kept()},
+       {"reason", "its workers ended and none came within drain_timeout"}});
+  LetGo(listener);
 }
 
 }  // namespace ringdeal

@@ -61,7 +61,10 @@ class Adoption {
 
  private:
   bool IsUsed(const ListenerPtr& listener) const;
+  bool MustStay(const ListenerPtr& listener) const;
+  void LetGo(const ListenerPtr& listener);
   void WaitForAWorker(const ListenerPtr& listener);
+  void StopWaiting(const ListenerPtr& listener);
 
   EventLoop* const loop_;
   const Config& config_;

@@ -221,3 +221,16 @@ def test_a_stranger_at_the_abstract_name_is_told_nothing(run, helpers, control):
     server = run("server", "poll", "--nonblocking")
     assert int(helpers.ask(helpers.port_of(server))) == server.pid
     assert "{" not in stranger.output()
+
+
+def test_who_waited_for_a_killed_server_is_answered_by_the_next(daemon, run, helpers):
+    server = run("server", "epoll", "--nonblocking")
+    port = helpers.port_of(server)
+    assert int(helpers.ask(port)) == server.pid
+    server.signal(signal.SIGSTOP)
+    with socket.create_connection(("127.0.0.1", port), 10) as client:
+        daemon.wait_for(lambda _: daemon.workers()[0]["pending"] == 1, "handed over")
+        server.kill()
+        daemon.wait_for(lambda _: not daemon.workers(), "its worker is gone")
+        after = run("server", "epoll", "--nonblocking", "--port", port)
+        assert int(client.recv(100)) == after.pid
