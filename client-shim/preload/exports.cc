@@ -6,6 +6,8 @@
 #include <cstdarg>
 
 #include "client-shim/client/kernel_call_linux.h"
+#include "client-shim/preload/export.h"
+#include "client-shim/preload/handing_on.h"
 #include "client-shim/preload/joining.h"
 #include "client-shim/preload/settings.h"
 #include "client-shim/preload/slots.h"
@@ -42,17 +44,6 @@ bool IsLibuv() { return real::IsLoaded("uv_version"); }
 
 }  // namespace
 }  // namespace ringdeal::shim
-
-// A definition under another name than the header's declaration, which may say more of it.
-#define RINGDEAL_EXPORT(result, name, ...)          \
-  extern "C" __attribute__((visibility("default"))) \
-  result ringdeal_##name(__VA_ARGS__) asm(#name);   \
-  result ringdeal_##name(__VA_ARGS__)
-
-// One line for each that only chooses the descriptor to ask, or passes its arguments on.
-#define RINGDEAL_PASS(name, arguments, call) \
-  RINGDEAL_EXPORT(int, name, RINGDEAL_STRIP arguments) { return call; }
-#define RINGDEAL_STRIP(...) __VA_ARGS__
 
 using namespace ringdeal::shim;  // NOLINT(google-build-using-namespace): C names, outside of it
 
@@ -187,6 +178,11 @@ RINGDEAL_EXPORT(long, syscall, long number, ...) {
     case SYS_epoll_ctl:
       return EpollControl(first, static_cast<int>(a[1]), static_cast<int>(a[2]),
                           reinterpret_cast<epoll_event*>(a[3]));
+    case SYS_execve:
+    case SYS_execveat: {
+      const SocketsGivenBack given_back;
+      return ringdeal::kernel::CallWithErrno(number, a[0], a[1], a[2], a[3], a[4]);
+    }
     case SYS_io_uring_setup:
       if (!settings.enabled || !IsLibuv()) break;
       errno = ENOSYS;

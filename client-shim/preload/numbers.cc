@@ -55,11 +55,12 @@ void EntryGone(Entry entry) {
 int Close(int number) {
   const Entry entry = table::Get(number);
   if (entry.kind == Kind::kUnknown) return real::close(number);
-  if (entry.kind != Kind::kNative && SharesOurMemory()) return real::close(number);
+  // Not even in a vfork child: it gives the listener behind a slot to the image that it execs.
   if (entry.kind == Kind::kPrivate) {
     errno = EBADF;
     return -1;
   }
+  if (entry.kind != Kind::kNative && SharesOurMemory()) return real::close(number);
   // Out of the table first: another thread may be given the number as soon as it is closed. Who
   // waits in accept is woken last, so that it finds the number closed.
   const Entry old = table::Exchange(number, Entry{});
@@ -69,7 +70,7 @@ int Close(int number) {
 }
 
 int CloseRange(unsigned first, unsigned last, int flags) {
-  if ((flags & CLOSE_RANGE_CLOEXEC) != 0 || first > last || SharesOurMemory()) {
+  if ((flags & CLOSE_RANGE_CLOEXEC) != 0 || first > last) {
     return real::close_range(first, last, flags);
   }
   // In pieces around what is ours; everything followed is closed by itself.

@@ -1,21 +1,22 @@
 #include "client-shim/preload/real_calls.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstddef>
 #include <type_traits>
 
 #include "client-shim/client/kernel_call_linux.h"
 
-// The oldest version of the symbol, so that the shim loads on older C libraries. Where it lives in
-// a libdl of its own that nobody loaded it is null, and the bare system calls stay.
+// The oldest version of the symbol, so that the shim loads on older C libraries, where it lives in
+// a libdl of its own.
 #if defined(__x86_64__)
 __asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
 #elif defined(__aarch64__)
 __asm__(".symver dlsym, dlsym@GLIBC_2.17");
 #endif
-#pragma weak dlsym
 
 namespace ringdeal::shim::real {
 namespace {
@@ -109,12 +110,30 @@ int BareIoctl(int descriptor, unsigned long request, ...) {
       kernel::CallWithErrno(SYS_ioctl, descriptor, static_cast<long>(request), argument));
 }
 
+int BareFexecve(int program, char* const* arguments, char* const* environment) {
+  return static_cast<int>(
+      kernel::CallWithErrno(SYS_execveat, program, "", arguments, environment, AT_EMPTY_PATH));
+}
+
 template <typename Function>
 void ResolveOne(const char* name, Function*& target) {
   // RTLD_NEXT starts behind this library, so it never finds the shim's own.
   void* found = dlsym(RTLD_NEXT, name);
   if (found != nullptr) target = reinterpret_cast<Function*>(found);
 }
+
+// Those that are more than a system call: looked up by the first call, if that comes before the
+// constructor.
+#define RINGDEAL_LATE(result, name, parameters, arguments, failure) \
+  result Late_##name parameters {                                   \
+    ResolveOne(#name, real::name);                                  \
+    if (real::name != &Late_##name) return real::name arguments;    \
+    errno = ENOSYS;                                                 \
+    return failure;                                                 \
+  }
+
+RINGDEAL_LATE(int, execvpe, (const char* file, char* const* a, char* const* e), (file, a, e), -1)
+#undef RINGDEAL_LATE
 
 }  // namespace
 
@@ -136,6 +155,8 @@ RINGDEAL_AS_THE_KERNEL(close)
 RINGDEAL_AS_THE_KERNEL(dup)
 RINGDEAL_AS_THE_KERNEL(dup3)
 RINGDEAL_AS_THE_KERNEL(epoll_ctl)
+RINGDEAL_AS_THE_KERNEL(execve)
+RINGDEAL_AS_THE_KERNEL(execveat)
 #undef RINGDEAL_AS_THE_KERNEL
 
 constinit decltype(real::close_range) close_range = &BareCloseRange;
@@ -147,11 +168,12 @@ constinit decltype(real::poll) poll = &BarePoll;
 constinit decltype(real::ppoll) ppoll = &BarePpoll;
 constinit decltype(real::select) select = &BareSelect;
 constinit decltype(real::pselect) pselect = &BarePselect;
+constinit decltype(real::fexecve) fexecve = &BareFexecve;
+constinit decltype(real::execvpe) execvpe = &Late_execvpe;
 constinit decltype(real::fcntl) fcntl = &BareFcntl;
 constinit decltype(real::ioctl) ioctl = &BareIoctl;
 
 void Resolve() {
-  if (&dlsym == nullptr) return;
 #define RINGDEAL_RESOLVE(result, name, arguments) ResolveOne(#name, real::name);
   RINGDEAL_REAL_CALLS(RINGDEAL_RESOLVE)
 #undef RINGDEAL_RESOLVE
@@ -159,8 +181,6 @@ void Resolve() {
   ResolveOne("ioctl", real::ioctl);
 }
 
-bool IsLoaded(const char* symbol) {
-  return &dlsym != nullptr && dlsym(RTLD_DEFAULT, symbol) != nullptr;
-}
+bool IsLoaded(const char* symbol) { return dlsym(RTLD_DEFAULT, symbol) != nullptr; }
 
 }  // namespace ringdeal::shim::real

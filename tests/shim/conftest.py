@@ -88,6 +88,14 @@ def run(control):
         process.kill()
 
 
+@pytest.fixture(params=["bare", "no ringdeald", "ringdeald"])
+def surroundings(request, directory):
+    """What a program finds; the first is the judge of the others."""
+    if request.param == "ringdeald":
+        request.getfixturevalue("daemon")
+    return request.param
+
+
 def port_of(process):
     return int(process.wait_for_line(r"^port (\d+)$").group(1))
 

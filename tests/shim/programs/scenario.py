@@ -10,6 +10,7 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -66,6 +67,18 @@ def asked_about():
     looks_like_a_listener(listener)
     expect(errno.EAGAIN, listener.accept)
     looks_like_a_listener(listener)
+
+
+def given_to_subprocess():
+    """subprocess closes everything else in a vfork child."""
+    listener = listen(blocking=False)
+    watch(listener)
+    check = ("import socket, sys; given = socket.socket(fileno=int(sys.argv[1]));"
+             "assert given.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)")
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", check, str(listener.fileno())], check=True,
+                       pass_fds=[listener.fileno()])
+    expect(errno.EAGAIN, listener.accept)
 
 
 def flags():
