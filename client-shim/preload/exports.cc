@@ -64,11 +64,23 @@ RINGDEAL_PASS(getsockopt, (int fd, int level, int name, void* value, socklen_t* 
               GetOption(fd, level, name, value, length))
 RINGDEAL_PASS(setsockopt, (int fd, int level, int name, const void* value, socklen_t length),
               SetOption(fd, level, name, value, length))
+RINGDEAL_EXPORT(ssize_t, sendmsg, int fd, const msghdr* message, int flags) {
+  return SendMessage(fd, message, flags);
+}
+RINGDEAL_PASS(sendmmsg, (int fd, mmsghdr* messages, unsigned count, int flags),
+              SendMessages(fd, messages, count, flags))
 
 RINGDEAL_PASS(close, (int fd), Close(fd))
 RINGDEAL_PASS(__close, (int fd), Close(fd))
 RINGDEAL_PASS(close_range, (unsigned first, unsigned last, int flags),
               CloseRange(first, last, flags))
+RINGDEAL_PASS(fclose, (FILE * stream), CloseStream(stream))
+RINGDEAL_EXPORT(FILE*, freopen, const char* path, const char* mode, FILE* stream) {
+  return ReopenStream(path, mode, stream, real::freopen);
+}
+RINGDEAL_EXPORT(FILE*, freopen64, const char* path, const char* mode, FILE* stream) {
+  return ReopenStream(path, mode, stream, real::freopen64);
+}
 RINGDEAL_PASS(dup, (int fd), Duplicate(fd))
 RINGDEAL_PASS(dup2, (int from, int to), DuplicateOver(from, to))
 RINGDEAL_PASS(__dup2, (int from, int to), DuplicateOver(from, to))

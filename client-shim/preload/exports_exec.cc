@@ -68,3 +68,13 @@ RINGDEAL_EXEC(execveat,
 RINGDEAL_EXEC_LIST(execl, execve, environ)
 RINGDEAL_EXEC_LIST(execlp, execvpe, environ)
 RINGDEAL_EXEC_LIST(execle, execve, va_arg(arguments, char* const*))
+
+// Old programs ask for another version, which also runs a script without "#!"; they get this one.
+#define RINGDEAL_SPAWN(name)                                                                  \
+  RINGDEAL_PASS(name,                                                                         \
+                (pid_t * pid, const char* program, const posix_spawn_file_actions_t* actions, \
+                 const posix_spawnattr_t* attributes, char* const* argv, char* const* envp),  \
+                Spawn(real::name, pid, program, actions, attributes, argv, envp))
+
+RINGDEAL_SPAWN(posix_spawn)
+RINGDEAL_SPAWN(posix_spawnp)

@@ -25,8 +25,6 @@ bool IsSocketOf(const Listener* listener, int number) {
   return identity && identity->cookie == listener->cookie.load();
 }
 
-void Put(int descriptor, int number) { real::dup3(descriptor, number, 0); }
-
 void PauseAll(bool paused) {
   if (SharesOurMemory()) return;
   for (int i = 0; i < listeners::kMax; ++i) {
@@ -50,25 +48,44 @@ void VisitInherited(Visit visit) {
 
 }  // namespace
 
+bool IsPassedOn(int number) {
+  const int saved_errno = errno;
+  const int flags = real::fcntl(number, F_GETFD);
+  errno = saved_errno;
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0;
+}
+
+int SocketBehind(int number) {
+  const Listener* listener = listeners::Of(table::Get(number));
+  if (listener == nullptr || listener->member.ready_set() < 0) return -1;
+  const int saved_errno = errno;
+  const int socket = listener->member.listener();
+  const bool is_behind =
+      IsUnder(number, listener->member.ready_set()) && IsSocketOf(listener, socket);
+  errno = saved_errno;
+  return is_behind ? socket : -1;
+}
+
 SocketsGivenBack::SocketsGivenBack() {
   if (!listeners::Any()) return;
   const int saved_errno = errno;
   PauseAll(true);
-  VisitInherited([](int number, const Listener* listener) {
-    const client::Member& member = listener->member;
-    if (IsUnder(number, member.ready_set()) && IsSocketOf(listener, member.listener())) {
-      Put(member.listener(), number);
-    }
-  });
+  for (int number = 0; number < listeners::EndOfNumbers(); ++number) {
+    const int socket = SocketBehind(number);
+    if (socket >= 0 && IsPassedOn(number)) real::dup3(socket, number, 0);
+  }
   errno = saved_errno;
 }
 
 SocketsGivenBack::~SocketsGivenBack() {
   if (!listeners::Any()) return;
   const int saved_errno = errno;
-  VisitInherited([](int number, const Listener* listener) {
-    if (IsSocketOf(listener, number)) Put(listener->member.ready_set(), number);
-  });
+  for (int number = 0; number < listeners::EndOfNumbers(); ++number) {
+    const Listener* listener = listeners::Of(table::Get(number));
+    const int ready_set = listener != nullptr ? listener->member.ready_set() : -1;
+    if (ready_set < 0 || !IsPassedOn(number) || !IsSocketOf(listener, number)) continue;
+    real::dup3(ready_set, number, 0);
+  }
   PauseAll(false);
   errno = saved_errno;
 }

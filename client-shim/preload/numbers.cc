@@ -42,6 +42,21 @@ int Over(int from, int to, Call call) {
   return result;
 }
 
+// Takes what is followed out of the table for the length of a call that closes the stream's number.
+template <typename Call>
+auto ClosingStream(FILE* stream, Call call) {
+  if (table::end.load(std::memory_order_relaxed) == 0) return call();
+  const int saved_errno = errno;
+  const int number = fileno(stream);  // -1: it has none
+  errno = saved_errno;
+  const Kind kind = table::Get(number).kind;
+  const bool followed = kind != Kind::kUnknown && kind != Kind::kPrivate && !SharesOurMemory();
+  const Entry old = followed ? table::Exchange(number, Entry{}) : Entry{};
+  const auto result = call();
+  EntryGone(old);
+  return result;
+}
+
 }  // namespace
 
 void EntryGone(Entry entry) {
@@ -83,6 +98,15 @@ int CloseRange(unsigned first, unsigned last, int flags) {
     from = number + 1;
   }
   return from > last ? 0 : real::close_range(from, last, flags);
+}
+
+int CloseStream(FILE* stream) {
+  return ClosingStream(stream, [=] { return real::fclose(stream); });
+}
+
+FILE* ReopenStream(const char* path, const char* mode, FILE* stream,
+                   decltype(real::freopen) reopen) {
+  return ClosingStream(stream, [=] { return reopen(path, mode, stream); });
 }
 
 int Duplicate(int number) {

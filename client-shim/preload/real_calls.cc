@@ -133,6 +133,19 @@ void ResolveOne(const char* name, Function*& target) {
   }
 
 RINGDEAL_LATE(int, execvpe, (const char* file, char* const* a, char* const* e), (file, a, e), -1)
+RINGDEAL_LATE(int, posix_spawn,
+              (pid_t * pid, const char* program, const posix_spawn_file_actions_t* actions,
+               const posix_spawnattr_t* attributes, char* const* a, char* const* e),
+              (pid, program, actions, attributes, a, e), ENOSYS)
+RINGDEAL_LATE(int, posix_spawnp,
+              (pid_t * pid, const char* program, const posix_spawn_file_actions_t* actions,
+               const posix_spawnattr_t* attributes, char* const* a, char* const* e),
+              (pid, program, actions, attributes, a, e), ENOSYS)
+RINGDEAL_LATE(int, fclose, (FILE * stream), (stream), EOF)
+RINGDEAL_LATE(FILE*, freopen, (const char* path, const char* mode, FILE* stream),
+              (path, mode, stream), nullptr)
+RINGDEAL_LATE(FILE*, freopen64, (const char* path, const char* mode, FILE* stream),
+              (path, mode, stream), nullptr)
 #undef RINGDEAL_LATE
 
 }  // namespace
@@ -157,6 +170,8 @@ RINGDEAL_AS_THE_KERNEL(dup3)
 RINGDEAL_AS_THE_KERNEL(epoll_ctl)
 RINGDEAL_AS_THE_KERNEL(execve)
 RINGDEAL_AS_THE_KERNEL(execveat)
+RINGDEAL_AS_THE_KERNEL(sendmsg)
+RINGDEAL_AS_THE_KERNEL(sendmmsg)
 #undef RINGDEAL_AS_THE_KERNEL
 
 constinit decltype(real::close_range) close_range = &BareCloseRange;
@@ -170,6 +185,11 @@ constinit decltype(real::select) select = &BareSelect;
 constinit decltype(real::pselect) pselect = &BarePselect;
 constinit decltype(real::fexecve) fexecve = &BareFexecve;
 constinit decltype(real::execvpe) execvpe = &Late_execvpe;
+constinit decltype(real::posix_spawn) posix_spawn = &Late_posix_spawn;
+constinit decltype(real::posix_spawnp) posix_spawnp = &Late_posix_spawnp;
+constinit decltype(real::fclose) fclose = &Late_fclose;
+constinit decltype(real::freopen) freopen = &Late_freopen;
+constinit decltype(real::freopen64) freopen64 = &Late_freopen64;
 constinit decltype(real::fcntl) fcntl = &BareFcntl;
 constinit decltype(real::ioctl) ioctl = &BareIoctl;
 

@@ -24,6 +24,10 @@ int Duplicate(int number);
 int DuplicateTo(int from, int to, int flags);  // as dup3
 int DuplicateOver(int from, int to);           // as dup2
 int Control(int number, int command, long argument);
+// fclose, or a freopen, of which `call` is the real one.
+int CloseStream(FILE* stream);
+FILE* ReopenStream(const char* path, const char* mode, FILE* stream,
+                   decltype(real::freopen) reopen);
 
 // socket_calls.cc
 // The socket to ask about a slot: the real listener once something else is in its place.

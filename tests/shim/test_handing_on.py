@@ -9,11 +9,13 @@ from support import build
 
 WAYS = ["execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat",
         "syscall"]
+STAYS = ["failing", "vfork", "fork", "spawn", "spawn-actions", "spawn-source", "sendmsg",
+         "sendmmsg"]
 PATH = f"{build.BUILD / 'tests' / 'shim'}:{os.environ['PATH']}"
 
 
-@pytest.mark.parametrize("way", WAYS + ["failing", "vfork", "fork"])
-def test_another_image_finds_a_listening_socket(surroundings, run, helpers, way):
+@pytest.mark.parametrize("way", WAYS + STAYS)
+def test_who_is_given_the_listener_finds_a_listening_socket(surroundings, run, helpers, way):
     server = run("hand_on", way, preload=surroundings != "bare", PATH=PATH)
     port = helpers.port_of(server)
     for _ in range(3):
@@ -36,7 +38,7 @@ def test_another_image_of_the_process_joins_anew(peer, run, helpers, way):
     assert deal(peer, new, port) == server.pid
 
 
-@pytest.mark.parametrize("way", ["failing", "vfork", "fork"])
+@pytest.mark.parametrize("way", STAYS)
 def test_who_goes_on_is_still_the_same_worker(peer, run, helpers, way):
     server = run("hand_on", way)
     port = helpers.port_of(server)

@@ -8,12 +8,19 @@ import sys
 
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 libc = ctypes.CDLL(None)
+libc.fdopen.restype = libc.freopen.restype = ctypes.c_void_p
+libc.freopen.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p]
+libc.fclose.argtypes = [ctypes.c_void_p]
 listener = socket.create_server(("127.0.0.1", 0))
 print("port", listener.getsockname()[1], flush=True)
 
 
 def take():
     return libc.accept(listener.fileno(), None, None)
+
+
+def stream_of(connection):
+    return ctypes.c_void_p(libc.fdopen(connection, b"r"))
 
 
 def step(name):
@@ -38,10 +45,12 @@ def steps():
     step("replaced by dup2")
     os.close(connection)
     os.close(null)
+    libc.fclose(stream_of(take()))
+    step("closed as a stream")
+    libc.fclose(libc.freopen(b"/dev/null", b"r", stream_of(take())))
+    step("reopened as a file")
     connection = take()
-    stream = libc.fdopen
-    stream.restype = ctypes.c_void_p
-    libc.fclose(ctypes.c_void_p(stream(connection, b"r")))
+    libc.mq_close(connection)  # inside of the C library the system call of close
     step("closed unseen")
     assert take() == connection
     step("number given again")

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,18 +73,71 @@ static int become(const char* way, char* what) {
   return -1;
 }
 
-static void check_by_child(pid_t child, int listener) {
+static void expect_success(pid_t child) {
   int status = -1;
+  if (waitpid(child, &status, 0) != child || status != 0) {
+    printf("the child ends with %x\n", (unsigned)status);
+    exit(6);
+  }
+}
+
+static void check_by_child(pid_t child, int listener) {
   if (child == 0) {
     close_range(3, (unsigned)listener - 1, 0);
     close_range((unsigned)listener + 1, ~0u, 0);
     become("execve", "--check");
     _exit(5);
   }
-  if (waitpid(child, &status, 0) != child || status != 0) {
-    printf("the child ends with %x\n", (unsigned)status);
-    exit(6);
+  expect_success(child);
+}
+
+static void check_by_spawn(const char* way, int listener) {
+  char* arguments[] = {"hand_on", "--check", number, NULL};
+  posix_spawn_file_actions_t actions;
+  pid_t child = -1;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 21, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, 21, 0);
+  posix_spawn_file_actions_addclose(&actions, 21);
+  if (strcmp(way, "spawn-source") == 0) {
+    fcntl(listener, F_SETFD, FD_CLOEXEC);
+    posix_spawn_file_actions_adddup2(&actions, listener, 30);
+    arguments[2] = "30";
   }
+  const int without = strcmp(way, "spawn") == 0;
+  if (posix_spawn(&child, kProgram, without ? NULL : &actions, NULL, arguments, environ) != 0)
+    exit(9);
+  posix_spawn_file_actions_destroy(&actions);
+  expect_success(child);
+}
+
+static void check_by_message(const char* way, int listener) {
+  int pair[2], got[2], sent[2] = {STDIN_FILENO, listener};
+  char control[CMSG_SPACE(sizeof(sent))] = "", plain = 'p', byte = 'c';
+  struct iovec parts[2] = {{&plain, 1}, {&byte, 1}};
+  struct mmsghdr messages[2] = {{.msg_hdr = {.msg_iov = &parts[0], .msg_iovlen = 1}},
+                                {.msg_hdr = {.msg_iov = &parts[1], .msg_iovlen = 1}}};
+  struct msghdr* with = &messages[1].msg_hdr;
+  with->msg_control = control;
+  with->msg_controllen = sizeof(control);
+  struct cmsghdr* part = CMSG_FIRSTHDR(with);
+  part->cmsg_level = SOL_SOCKET;
+  part->cmsg_type = SCM_RIGHTS;
+  part->cmsg_len = CMSG_LEN(sizeof(sent));
+  memcpy(CMSG_DATA(part), sent, sizeof(sent));
+  if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) != 0) exit(10);
+  if (strcmp(way, "sendmsg") == 0) {
+    if (sendmsg(pair[0], with, 0) != 1) exit(11);
+  } else {
+    if (sendmmsg(pair[0], messages, 2, 0) != 2 || messages[1].msg_len != 1) exit(12);
+    if (recv(pair[1], &plain, 1, 0) != 1 || plain != 'p') exit(13);
+  }
+  memset(control, 0, sizeof(control));
+  if (recvmsg(pair[1], with, 0) != 1) exit(14);
+  memcpy(got, CMSG_DATA(CMSG_FIRSTHDR(with)), sizeof(got));
+  if (!is_listening_socket(got[1]) || is_listening_socket(got[0])) exit(15);
+  close(got[0]);
+  close(got[1]);
 }
 
 int main(int argc, char** argv) {
@@ -111,6 +165,10 @@ int main(int argc, char** argv) {
     check_by_child(vfork(), listener);
   } else if (strcmp(way, "fork") == 0) {
     check_by_child(fork(), listener);
+  } else if (strncmp(way, "spawn", 5) == 0) {
+    check_by_spawn(way, listener);
+  } else if (strncmp(way, "send", 4) == 0) {
+    check_by_message(way, listener);
   }
   printf("port %d\n", ntohs(address.sin_port));
   become(way, "--serve");
