@@ -6,8 +6,26 @@ import socket
 import threading
 import time
 
-REQUEST = b"GET %s HTTP/1.1\r\nHost: test\r\n\r\n"
-ONE_SHOT = b"GET %s HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
+
+class Http:
+    """What is asked and how an answer is recognised. Other protocols have the same two functions."""
+
+    @staticmethod
+    def request(keep=True, path=b"/"):
+        return (b"GET %s HTTP/1.1\r\nHost: test\r\n%s\r\n"
+                % (path, b"" if keep else b"Connection: close\r\n"))
+
+    @staticmethod
+    def body(data):
+        """The body of a complete answer, None if more is to come."""
+        head, found, body = data.partition(b"\r\n\r\n")
+        if not found:
+            return None
+        for line in head.split(b"\r\n")[1:]:
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                return body if len(body) >= int(value) else None
+        return None
 
 
 def free_port():
@@ -31,23 +49,16 @@ def connect(address, timeout=10.0):
     return connection
 
 
-def whole_body(data):
-    """The body of a complete HTTP answer, None if more is to come."""
-    head, found, body = data.partition(b"\r\n\r\n")
-    if not found:
-        return None
-    for line in head.split(b"\r\n")[1:]:
-        name, _, value = line.partition(b":")
-        if name.lower() == b"content-length":
-            return body if len(body) >= int(value) else None
-    return None
-
-
-def get(connection, path=b"/"):
+def get(connection, path=b"/", protocol=Http):
     """One request on a kept connection; the body as text."""
-    connection.sendall(REQUEST % path)
+    connection.sendall(protocol.request(path=path))
+    return receive(connection, protocol)
+
+
+def receive(connection, protocol=Http):
+    """The body of one answer as text."""
     data = b""
-    while (body := whole_body(data)) is None:
+    while (body := protocol.body(data)) is None:
         more = connection.recv(65536)
         if not more:
             raise ConnectionError(f"closed after {data!r}")
@@ -89,14 +100,14 @@ class Burst:
         connection, index = key.fileobj, key.data
         try:
             if events & selectors.EVENT_WRITE:
-                connection.send(REQUEST % path)
+                connection.send(Http.request(path=path))
                 selector.modify(connection, selectors.EVENT_READ, index)
                 return
             data = connection.recv(65536)
         except OSError:
             data = b""
         received[index] += data
-        body = whole_body(received[index])
+        body = Http.body(received[index])
         if body is not None:
             bodies[index] = body.decode()
         if body is not None or not data:
@@ -121,13 +132,16 @@ class Burst:
 
 
 class Load:
-    """One-shot requests, `concurrency` at a time, until stopped or `limit` were made."""
+    """Requests, `concurrency` at a time and `each` on one connection, until stopped or `limit`
+    connections were made."""
 
-    def __init__(self, address, concurrency=8, limit=None, timeout=10.0):
+    def __init__(self, address, concurrency=8, limit=None, timeout=10.0, protocol=Http, each=1):
         self.address = address
         self.concurrency = concurrency
         self.limit = limit
         self.timeout = timeout
+        self.protocol = protocol
+        self.each = each
         self.answered = collections.Counter()  # by body
         self.failures = collections.Counter()  # by reason
         self.started = 0
@@ -168,37 +182,60 @@ class Load:
         connection.setblocking(False)
         connection.connect_ex(self.address)
         self.started += 1
-        self._open[connection] = [time.monotonic() + self.timeout, b""]
+        self._open[connection] = Exchange(self.each, time.monotonic() + self.timeout)
         self._selector.register(connection, selectors.EVENT_WRITE)
 
     def _step(self, connection, events):
-        state = self._open[connection]
+        exchange = self._open[connection]
         try:
             if events & selectors.EVENT_WRITE:
-                connection.send(ONE_SHOT % b"/")
+                self._ask(connection, exchange)
                 self._selector.modify(connection, selectors.EVENT_READ)
                 return
             data = connection.recv(65536)
         except OSError as error:
-            self._end(connection, failure=type(error).__name__)
+            self._end(connection, type(error).__name__)
             return
-        state[1] += data
-        body = whole_body(state[1])
+        exchange.received += data
+        body = self.protocol.body(exchange.received)
         if body is not None:
-            self._end(connection, body=body.decode())
+            self._answered(connection, exchange, body)
         elif not data:
-            self._end(connection, failure="closed early")
+            self._end(connection, "cut short" if exchange.received else "closed early")
+
+    def _ask(self, connection, exchange):
+        exchange.to_come -= 1
+        exchange.received = b""
+        connection.send(self.protocol.request(keep=exchange.to_come > 0))
+
+    def _answered(self, connection, exchange, body):
+        self.answered[body.decode()] += 1
+        if exchange.to_come == 0 or self._stop.is_set():
+            self._end(connection)
+            return
+        exchange.deadline = time.monotonic() + self.timeout
+        try:
+            self._ask(connection, exchange)
+        except OSError as error:
+            self._end(connection, type(error).__name__)
 
     def _expire(self):
         now = time.monotonic()
-        for connection in [c for c, state in self._open.items() if state[0] < now]:
-            self._end(connection, failure="no answer")
+        for connection in [c for c, exchange in self._open.items() if exchange.deadline < now]:
+            self._end(connection, "no answer")
 
-    def _end(self, connection, body=None, failure=None):
+    def _end(self, connection, failure=None):
         self._selector.unregister(connection)
         del self._open[connection]
         connection.close()
         if failure:
             self.failures[failure] += 1
-        else:
-            self.answered[body] += 1
+
+
+class Exchange:
+    """Where one connection of a load stands."""
+
+    def __init__(self, to_come, deadline):
+        self.to_come = to_come  # requests that are not sent yet
+        self.deadline = deadline
+        self.received = b""

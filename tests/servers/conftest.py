@@ -1,0 +1,66 @@
+import pathlib
+import signal
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+
+import cells  # noqa: E402
+from harness import checks, table  # noqa: E402
+from harness.results import Results  # noqa: E402
+from harness.trial import Trial  # noqa: E402
+
+PATIENCE = 120
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: run with --slow only")
+    config.results = Results()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="run the slow tests too")
+
+
+def pytest_generate_tests(metafunc):
+    """All checks of a cell after each other: they share its servers."""
+    if "check" not in metafunc.fixturenames:
+        return
+    pairs = [pytest.param(cell(), check, id=f"{cell().name}, {cell().mode}: {check.title}",
+                          marks=[pytest.mark.slow] if cell.slow else [])
+             for cell in cells.ALL for check in checks.ALL]
+    metafunc.parametrize("cell, check", pairs)
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--slow"):
+        return
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
+
+
+@pytest.fixture(autouse=True)
+def no_test_lasts_for_ever():
+    """What hangs fails, and its processes are ended."""
+    def too_long(_signal, _frame):
+        raise AssertionError(f"the test took more than {PATIENCE} s")
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(PATIENCE)
+    yield
+    signal.alarm(0)
+
+
+@pytest.fixture(scope="session")
+def trial(pytestconfig):
+    trial = Trial(pytestconfig.results)
+    yield trial
+    trial.close()
+    pytestconfig.results.save()
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    for line in table.lines(config.results.rows):
+        terminalreporter.write_line(line)

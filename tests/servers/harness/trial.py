@@ -1,0 +1,67 @@
+"""Makes a check of a cell bare and under the shim, and says what the two together mean."""
+from harness import checks
+
+
+class Outcome:
+    def __init__(self, note=None, failure=None, reason=None):
+        self.note = note
+        self.failure = failure  # the exception
+        self.reason = reason  # why it does not apply
+
+
+class Trial:
+    """Keeps the bare and the dealt server of one cell for the checks that can share them."""
+
+    def __init__(self, results):
+        self.results = results
+        self.labs = {}
+        self.cell_name = None
+
+    def make(self, cell, check):
+        """Fails as the check under the shim does, if that is not known of this cell."""
+        bare, dealt = (self._outcome(cell, check, dealt) for dealt in (False, True))
+        mark = self._mark(cell, check, bare, dealt)
+        known = cell.own.get(check.name) or cell.fails.get(check.name)
+        self.results.add(cell, check, mark, dealt.reason or (known if mark != "ok" else None),
+                         bare.note, dealt.note)
+        if mark == "own":
+            assert check.name in cell.own, f"fails bare too, say why in the cell: {bare.failure}"
+        elif mark == "FAILS" and check.name not in cell.fails:
+            raise dealt.failure
+        elif mark == "ok" and check.name not in cell.at_times:
+            assert check.name not in cell.fails, "this works now: say so in the cell"
+
+    @staticmethod
+    def _mark(cell, check, bare, dealt):
+        if dealt.reason:
+            return "n.a."
+        if not dealt.failure:
+            return "ok"
+        return "own" if bare.failure or check.name in cell.own else "FAILS"
+
+    def _outcome(self, cell, check, dealt):
+        try:
+            if not check.fresh:
+                return Outcome(note=check.run(self._shared(cell, check, dealt)))
+            lab = check.lab(cell, dealt)
+            try:
+                return Outcome(note=check.run(lab))
+            finally:
+                lab.close()
+        except checks.NotApplicable as reason:
+            return Outcome(reason=str(reason))
+        except Exception as failure:
+            return Outcome(failure=failure)
+
+    def _shared(self, cell, check, dealt):
+        if self.cell_name != (cell.name, cell.mode):
+            self.close()
+            self.cell_name = cell.name, cell.mode
+        if dealt not in self.labs:
+            self.labs[dealt] = check.lab(cell, dealt)
+        return self.labs[dealt]
+
+    def close(self):
+        for lab in self.labs.values():
+            lab.close()
+        self.labs = {}
