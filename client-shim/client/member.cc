@@ -263,7 +263,17 @@ void Member::Leave(bool for_good) {
   errno = saved_errno;
 }
 
+int Member::BeginUse() {
+  users_.fetch_add(1);
+  return forks_.load();
+}
+
+void Member::EndUse(int forks) {
+  if (forks_.load() == forks && users_.fetch_sub(1) == 1) Reap();
+}
+
 void Member::AfterFork() {
+  forks_.fetch_add(1);
   users_.store(0);
   being_careful_.store(false);
   promoted_.store(false);

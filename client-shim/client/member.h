@@ -97,6 +97,11 @@ class Member {
 
  private:
   class Use;
+  class BlockingUse;
+
+  // Answers what EndUse must be told: after a fork in between there is nothing to end.
+  int BeginUse();
+  void EndUse(int forks);
 
   UniqueFd OpenControl(const JoinRequest& request, int* failure);
   bool AdoptRegistration(Registration* registration);
@@ -138,6 +143,7 @@ class Member {
   // Threads that may be using one of the numbers above. What is replaced waits in `retired_` until
   // there is none: a number that is closed under a thread could by then be another file.
   std::atomic<int> users_{0};
+  std::atomic<int> forks_{0};                // how often AfterFork was called
   std::atomic<int> retired_[kRetired] = {};  // plus one
 };
 

@@ -151,7 +151,7 @@ Page* Member::EnterWait() {
 }
 
 int Member::Wait() {
-  Use use(this);
+  BlockingUse use(this);
   const Form form = SettledForm();
   if (form == Form::kDirect) {
     const int wait_ms = wait_ms_.load(std::memory_order_relaxed);
@@ -162,12 +162,8 @@ int Member::Wait() {
   Page* page = page_.load(std::memory_order_acquire);
   const int channel = channel_.get();
   if (form != Form::kHandoff || page == nullptr || channel < 0) return 0;
-  client::EnterWait(page, control_.get());
-  const int result = WaitForFrame(channel);
-  const int error = errno;
-  LeaveWait(page);
-  errno = error;
-  return result;
+  use.Show(page);
+  return WaitForFrame(channel);
 }
 
 }  // namespace ringdeal::client

@@ -35,6 +35,7 @@ int RealAccept4(int number, sockaddr* address, socklen_t* length, int flags) {
 // A wait that may include slots.
 template <typename Call>
 int Waiting(unsigned watched, Call call) {
+  if (watched == 0) return call();
   const WaitScope scope(watched);
   return call();
 }

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "client-shim/client/kernel_call_linux.h"
+#include "client-shim/client/process.h"
 
 namespace ringdeal::shim {
 namespace {
@@ -64,3 +65,9 @@ bool SharesOurMemory() {
 int OwnPid() { return page != nullptr ? page->pid.load(std::memory_order_relaxed) : 0; }
 
 }  // namespace ringdeal::shim
+
+namespace ringdeal::client {
+
+void NoticeFork() { shim::NoticeFork(); }
+
+}  // namespace ringdeal::client

@@ -5,6 +5,7 @@
 
 #include <sys/socket.h>
 
+#include "client-shim/client/cleanup.h"
 #include "client-shim/preload/real_calls.h"
 #include "client-shim/preload/table.h"
 #include "protocol/page.h"
@@ -52,19 +53,21 @@ unsigned WatchedBySet(int set);
 unsigned WatchedByPoll(const pollfd* descriptors, nfds_t count);
 unsigned WatchedBySelect(int count, const fd_set* readable);
 
-// A thread's wait for connections, as its pages show it.
+// A thread's wait for connections, as its pages show it; also when it does not come back from it.
 class WaitScope {
  public:
   explicit WaitScope(unsigned watched);
-  ~WaitScope();
   WaitScope(const WaitScope&) = delete;
   WaitScope& operator=(const WaitScope&) = delete;
 
  private:
+  static void Leave(void* scope);
+
   static constexpr int kPages = 8;  // of a wait that includes more, the first
   Page* pages_[kPages];
   int count_ = 0;
   int pid_ = 0;
+  client::Cleanup cleanup_{&Leave, this};
 };
 
 }  // namespace ringdeal::shim

@@ -162,16 +162,17 @@ WaitScope::WaitScope(unsigned watched) {
     Page* page = listeners::At(i)->member.EnterWait();
     if (page != nullptr) pages_[count_++] = page;
   }
-  if (count_ > 0) pid_ = OwnPid();
+  pid_ = OwnPid();
 }
 
-WaitScope::~WaitScope() {
-  if (count_ == 0) return;
+void WaitScope::Leave(void* context) {
+  const auto* scope = static_cast<const WaitScope*>(context);
+  const int saved_errno = errno;
   // A signal handler may have forked: in the child they are the parent's.
   NoticeFork();
-  if (OwnPid() != pid_) return;
-  const int saved_errno = errno;
-  for (int i = 0; i < count_; ++i) client::LeaveWait(pages_[i]);
+  if (OwnPid() == scope->pid_) {
+    for (int i = 0; i < scope->count_; ++i) client::LeaveWait(scope->pages_[i]);
+  }
   errno = saved_errno;
 }
 

@@ -109,9 +109,17 @@ def ask(port, timeout=10):
         return data.decode().strip()
 
 
+def deal(peer, worker, port):
+    """One connection by way of the peer, accepted and handed over; the pid that answers."""
+    with socket.create_connection(("127.0.0.1", port), 10) as client:
+        worker.hand(peer.accept())
+        return int(client.recv(100))
+
+
 @pytest.fixture
 def helpers():
-    return type("Helpers", (), {"port_of": staticmethod(port_of), "ask": staticmethod(ask)})
+    return type("Helpers", (), {"port_of": staticmethod(port_of), "ask": staticmethod(ask),
+                                "deal": staticmethod(deal)})
 
 
 @pytest.fixture

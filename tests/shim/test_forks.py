@@ -119,10 +119,11 @@ def test_the_flag_of_an_adopted_listener_is_what_the_program_believes(peer, run,
     assert deal(peer, worker, listener.getsockname()[1]) == server.pid
 
 
-def test_a_child_made_inside_a_wait_does_not_end_its_parents(peer, run):
-    program = run("handler")
+@pytest.mark.parametrize("wait", ["poll", "accept"])
+def test_a_child_made_inside_a_wait_does_not_end_its_parents(peer, run, wait):
+    program = run("handler", wait)
     worker = peer.wait_for_worker()
     wait_until(lambda: worker.waiting == 1, "waits")
     program.signal(signal.SIGUSR2)
-    program.wait_for_line("^polled$")
+    program.wait_for_line("^interrupted$")
     wait_until(lambda: worker.waiting == 1, lambda: f"one waits, not {worker.waiting}")

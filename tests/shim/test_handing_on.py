@@ -1,7 +1,6 @@
 """A listener that is passed on, to another image or another process, is a socket there: with the shim
 and without."""
 import os
-import socket
 
 import pytest
 
@@ -22,12 +21,6 @@ def test_who_is_given_the_listener_finds_a_listening_socket(surroundings, run, h
         assert int(helpers.ask(port)) == server.pid, server.output()
 
 
-def deal(peer, worker, port):
-    with socket.create_connection(("127.0.0.1", port), 10) as client:
-        worker.hand(peer.accept())
-        return int(client.recv(100))
-
-
 @pytest.mark.parametrize("way", ["execve", "execvp", "execle"])
 def test_another_image_of_the_process_joins_anew(peer, run, helpers, way):
     server = run("hand_on", way, PATH=PATH)
@@ -35,7 +28,7 @@ def test_another_image_of_the_process_joins_anew(peer, run, helpers, way):
     old, new = peer.wait_for_worker(1), peer.wait_for_worker(2)
     assert old.pid == new.pid == server.pid
     assert old.state == "paused", "nothing more was to be handed to the old image"
-    assert deal(peer, new, port) == server.pid
+    assert helpers.deal(peer, new, port) == server.pid
 
 
 @pytest.mark.parametrize("way", STAYS)
@@ -44,5 +37,5 @@ def test_who_goes_on_is_still_the_same_worker(peer, run, helpers, way):
     port = helpers.port_of(server)
     worker = peer.wait_for_worker()
     for _ in range(3):
-        assert deal(peer, worker, port) == server.pid
+        assert helpers.deal(peer, worker, port) == server.pid
     assert worker.state == "worker" and len(peer.workers) == 1

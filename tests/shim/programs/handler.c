@@ -1,11 +1,12 @@
-/* Polls its listener; SIGUSR2 forks in the handler, and the child goes on from the interrupted poll
- * to its end. */
+/* handler WAIT: polls its listener, or blocks in accept; SIGUSR2 forks in the handler, and the
+ * child goes on from the interrupted call to its end. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,9 @@ static void fork_here(int number) {
   if (child > 0) waitpid(child, NULL, 0);
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  const int polls = argc > 1 && strcmp(argv[1], "poll") == 0;
+  const struct sigaction action = {.sa_handler = fork_here};
   setvbuf(stdout, NULL, _IOLBF, 0);
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in address = {.sin_family = AF_INET};
@@ -27,12 +30,15 @@ int main(void) {
   socklen_t length = sizeof(address);
   bind(listener, (struct sockaddr*)&address, length);
   listen(listener, 64);
-  fcntl(listener, F_SETFL, O_NONBLOCK);
-  signal(SIGUSR2, fork_here);
+  if (polls) fcntl(listener, F_SETFL, O_NONBLOCK);
+  sigaction(SIGUSR2, &action, NULL);
   for (;;) {
     struct pollfd watched = {listener, POLLIN, 0};
-    poll(&watched, 1, -1);
+    if (polls)
+      poll(&watched, 1, -1);
+    else
+      accept(listener, NULL, NULL);
     if (is_child) return 0;
-    printf("polled\n");
+    printf("interrupted\n");
   }
 }
