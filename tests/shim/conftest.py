@@ -51,15 +51,27 @@ def peer(make_peer):
 
 
 @pytest.fixture
-def daemon(directory):
+def start_daemon(directory):
+    """Starts a real ringdeald with what a test says of its configuration."""
+    started = []
+
+    def start(*arguments, **options):
+        started.append(Daemon(directory, *arguments, **options))
+        return started[-1]
+    yield start
+    for daemon in started:
+        daemon.stop()
+
+
+@pytest.fixture
+def daemon(start_daemon):
     """A real ringdeald without configuration: it adopts."""
-    daemon = Daemon(directory)
-    yield daemon
-    daemon.stop()
+    return start_daemon()
 
 
 @pytest.fixture(params=["bare", "no ringdeald", "ringdeald"])
 def surroundings(request, directory):
+    """What a program finds; the first is the judge of the others."""
     if request.param == "ringdeald":
         request.getfixturevalue("daemon")
     return request.param
@@ -123,8 +135,6 @@ def helpers():
 
 
 @pytest.fixture
-def daemon_with_web(directory):
+def daemon_with_web(start_daemon):
     """A real ringdeald that owns one listener."""
-    daemon = Daemon(directory, ["name: web, bind: 127.0.0.1:0"])
-    yield daemon
-    daemon.stop()
+    return start_daemon(["name: web, bind: 127.0.0.1:0"])

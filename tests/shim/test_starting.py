@@ -223,7 +223,8 @@ def test_a_stranger_at_the_abstract_name_is_told_nothing(run, helpers, control):
     assert "{" not in stranger.output()
 
 
-def test_who_waited_for_a_killed_server_is_answered_by_the_next(daemon, run, helpers):
+def test_who_waited_for_a_killed_server_is_answered_by_the_next(start_daemon, run, helpers):
+    daemon = start_daemon(more="drain_timeout: 30s")
     server = run("server", "epoll", "--nonblocking")
     port = helpers.port_of(server)
     assert int(helpers.ask(port)) == server.pid
