@@ -12,7 +12,7 @@ RUN cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr \
 FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-       libevent-core-2.1-7 libevent-extra-2.1-7 libevent-pthreads-2.1-7 libfmt9 \
+       libevent-core-2.1-7 libevent-extra-2.1-7 libevent-pthreads-2.1-7 libfmt9 libhwloc15 \
        libprometheus-cpp-core1.0 libyaml-cpp0.7 \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --system --gid 990 ringdeal \

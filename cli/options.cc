@@ -12,6 +12,7 @@ namespace {
 
 constexpr unsigned kMaxConnections = 10000;
 constexpr unsigned kMaxWeight = 1000;
+constexpr unsigned kMaxCopies = 1024;
 constexpr double kMaxTimeoutSeconds = 600;
 
 // Only for a name that the parser has checked.
@@ -43,9 +44,19 @@ CLI::App* AddRun(CLI::App* app, RunOptions* run) {
       "run", "Run a server under the shim: ringdeal run [OPTIONS] -- COMMAND [ARGUMENTS]");
   AddControl(command, &run->control);
   command->add_flag("--require", run->require, "Fail instead of serving without ringdeald");
-  command->add_option("--cpus", run->cpus, "CPUs that the workers belong to")->type_name("LIST");
+  CLI::Option* cpus = command->add_option("--cpus", run->cpus, "CPUs that the workers belong to")
+                          ->type_name("LIST");
   command->add_option("--weight", run->weight, "Share of each worker")
       ->check(CLI::Range(1U, kMaxWeight));
+  CLI::Option* workers =
+      command
+          ->add_option("--workers", run->workers,
+                       "Run so many copies of a server that has one process; all bind one address "
+                       "of ringdeald's")
+          ->check(CLI::Range(1U, kMaxCopies));
+  command->add_flag("--pin", run->pin, "Give each copy CPUs of its own")
+      ->needs(workers)
+      ->excludes(cpus);
   return command;
 }
 

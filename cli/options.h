@@ -13,7 +13,9 @@ struct RunOptions {
   std::string control;  // empty: the shim's own default
   std::string cpus;
   unsigned weight = 1;
-  bool require = false;  // an error instead of going on without ringdeald
+  bool require = false;             // an error instead of going on without ringdeald
+  std::optional<unsigned> workers;  // copies of the command; not set: become the command
+  bool pin = false;                 // each copy on CPUs of its own
   std::vector<std::string> command;
 };
 

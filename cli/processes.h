@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/socket_owner.h"
+#include "protocol/result.h"
 
 namespace ringdeal {
 
@@ -28,5 +29,10 @@ pid_t ParentOf(pid_t pid);
 
 // The program's short name, empty if there is no such process.
 std::string NameOf(pid_t pid);
+
+// Has the calling process, a child of `parent`, be told to end (SIGTERM) when its parent does,
+// however that ends. Holds over exec, not over another fork or a change of user. ESRCH if the
+// parent has ended already. Where the system has no such thing, nothing is done.
+Result<void> EndWithParent(pid_t parent);
 
 }  // namespace ringdeal

@@ -113,4 +113,6 @@ std::string NameOf(pid_t pid) {
   return proc_name(pid, name, sizeof(name)) > 0 ? name : "";
 }
 
+Result<void> EndWithParent(pid_t) { return {}; }
+
 }  // namespace ringdeal

@@ -1,7 +1,9 @@
 #include <dirent.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -87,6 +89,12 @@ std::string NameOf(pid_t pid) {
   std::string name = FirstLineOf(ProcessPath(pid, "comm"));
   if (!name.empty() && name.back() == '\n') name.pop_back();
   return name;
+}
+
+Result<void> EndWithParent(pid_t parent) {
+  if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) return SystemError{errno, "PR_SET_PDEATHSIG"};
+  if (getppid() != parent) return SystemError{ESRCH, "getppid"};
+  return {};
 }
 
 }  // namespace ringdeal

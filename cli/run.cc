@@ -1,15 +1,15 @@
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "cli/commands.h"
+#include "cli/copies.h"
+#include "cli/distribution.h"
 #include "cli/exit_codes.h"
 #include "cli/installation.h"
+#include "cli/status_reader.h"
 
 namespace ringdeal {
 namespace {
@@ -32,6 +32,56 @@ void SetEnvironment(const RunOptions& options, const std::string& library) {
   if (options.require) setenv("RINGDEAL_REQUIRE", "1", 1);
 }
 
+// One line, and the exit code that says the same.
+int SayWhyNotRun(const RunOptions& options, const SystemError& error) {
+  const char* program = options.command.front().c_str();
+  const char* reason = std::strerror(error.number);
+  if (std::strcmp(error.step, kExecStep) != 0) {
+    std::fprintf(stderr, "ringdeal run: cannot start %s: %s: %s\n", program, error.step, reason);
+    return kExitSystem;
+  }
+  std::fprintf(stderr, "ringdeal run: cannot run %s: %s\n", program, reason);
+  return error.number == ENOENT ? kExitNotFound : kExitNotExecutable;
+}
+
+// Copies that bind one address mostly fail because nobody owns it.
+void ExplainFailure(const RunOptions& options) {
+  if (*options.workers == 1) return;
+  const auto document = ReadStatus(options.control);
+  if (document && OwnsAListener(*document)) return;
+  std::fprintf(stderr,
+               "ringdeal run: %s: several copies can bind one address only if it is a listener of "
+               "ringdeald's configuration, and their user is in its `allow`\n",
+               document ? "ringdeald owns no address" : document.error().text.c_str());
+}
+
+Result<void> PinTo(const Distribution& distribution, unsigned copy) {
+  setenv("RINGDEAL_CPUS", distribution.CpusOf(copy).c_str(), 1);
+  return distribution.BindTo(copy);
+}
+
+int RunCopies(const RunOptions& options) {
+  Result<Distribution> distribution = Distribution();
+  if (options.pin) distribution = Distribution::Over(*options.workers);
+  if (!distribution) return SayWhyNotRun(options, distribution.error());
+
+  const SignalQueue signals;
+  Copies copies(&signals, [&options](pid_t pid, int exit_code) {
+    std::fprintf(stderr, "ringdeal run: process %d ended with status %d, ending the others\n",
+                 static_cast<int>(pid), exit_code);
+    ExplainFailure(options);
+  });
+  int exit_code = kExitOk;
+  for (unsigned copy = 0; copy < *options.workers && exit_code == kExitOk; ++copy) {
+    const Result<void> started = copies.Start(
+        options.command, [&] { return options.pin ? PinTo(*distribution, copy) : Result<void>(); });
+    if (!started) exit_code = SayWhyNotRun(options, started.error());
+  }
+  if (exit_code != kExitOk) copies.End();
+  const int first_failure = copies.Watch();
+  return exit_code != kExitOk ? exit_code : first_failure;
+}
+
 }  // namespace
 
 int RunTarget(const RunOptions& options) {
@@ -50,15 +100,8 @@ int RunTarget(const RunOptions& options) {
   }
   SetEnvironment(options, library);
 
-  std::vector<char*> arguments;
-  for (const std::string& argument : options.command) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
-  const int error = errno;
-  std::fprintf(stderr, "ringdeal run: cannot run %s: %s\n", arguments[0], std::strerror(error));
-  return error == ENOENT ? kExitNotFound : kExitNotExecutable;
+  if (options.workers) return RunCopies(options);
+  return SayWhyNotRun(options, Execute(options.command));
 }
 
 }  // namespace ringdeal

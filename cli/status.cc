@@ -1,32 +1,15 @@
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include <cstdint>
 #include <cstdio>
-#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/control_client.h"
 #include "cli/exit_codes.h"
+#include "cli/status_reader.h"
 
 namespace ringdeal {
 namespace {
-
-// The document comes as a memory file, since it may be longer than a line of the control socket.
-// Mapped, because a shared-memory object of macOS cannot be read.
-std::optional<std::string> ReadDocument(int file) {
-  struct stat facts = {};
-  if (fstat(file, &facts) != 0 || facts.st_size <= 0) return std::nullopt;
-  const auto size = static_cast<size_t>(facts.st_size);
-  void* memory = mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
-  if (memory == MAP_FAILED) return std::nullopt;
-  std::string document(static_cast<const char*>(memory), size);
-  munmap(memory, size);
-  return document;
-}
 
 std::string Text(const nlohmann::json& object, const char* key) {
   return object.value(key, std::string());
@@ -75,18 +58,17 @@ bool PrintTable(const std::string& document) {
 }  // namespace
 
 int ShowStatus(const StatusOptions& options) {
-  const auto answer = AskDaemon(options.control, R"({"op":"status"})");
-  if (!answer) {
-    std::fprintf(stderr, "ringdeal status: %s\n", answer.error().text.c_str());
-    return answer.error().refused ? kExitRefused : kExitSystem;
+  const auto document = ReadStatus(options.control);
+  if (!document) {
+    std::fprintf(stderr, "ringdeal status: %s\n", document.error().text.c_str());
+    return document.error().refused ? kExitRefused : kExitSystem;
   }
-  const std::optional<std::string> document = ReadDocument(answer->get());
-  if (document && options.json) {
+  if (options.json) {
     std::fwrite(document->data(), 1, document->size(), stdout);
     if (document->back() != '\n') std::putchar('\n');
     return kExitOk;
   }
-  if (document && PrintTable(*document)) return kExitOk;
+  if (PrintTable(*document)) return kExitOk;
   std::fprintf(stderr, "ringdeal status: the status document cannot be read\n");
   return kExitSystem;
 }

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
 PROGRAMS = ROOT / "tests" / "programs"
 BINARY = os.environ.get("RINGDEAL_BINARY", str(ROOT / "build" / "dev" / "cli" / "ringdeal"))
 PATIENCE = 60
