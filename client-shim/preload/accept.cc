@@ -14,7 +14,9 @@ int AcceptOne(Listener* listener, sockaddr* address, socklen_t* length, int flag
   const socklen_t room = length != nullptr ? *length : 0;
   Page* counted = nullptr;
   const int number = listener->member.Accept(address, length, flags, &counted);
+  if (number < 0 && errno == EMFILE) listeners::NoteFull(listener);
   if (number < 0) return -1;
+  listeners::NoteRoom();
   connections::Accepted(number, counted);
   listener->options.ApplyTo(number);
   if (listener->maps_ipv4.load() && address != nullptr && length != nullptr) {
@@ -31,6 +33,7 @@ int AcceptBlocking(Listener* listener, int number, Entry entry, sockaddr* addres
   // Connections come only to a thread that waits, so waiting comes first.
   bool wait_first = listener->member.page() != nullptr;
   while (true) {
+    listeners::LookForRoom();
     if (wait_first && listener->member.Wait() != 0) {
       const int error = errno;
       if (!IsStill(number, entry)) return real_accept(number, address, length, flags);

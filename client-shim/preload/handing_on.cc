@@ -30,7 +30,8 @@ void PauseAll(bool paused) {
   for (int i = 0; i < listeners::kMax; ++i) {
     Listener* listener = listeners::At(i);
     if (listener->member.page() == nullptr) continue;
-    listener->member.SetPaused(paused || listener->paused.load());
+    if (paused) listener->member.SetPaused(true);
+    if (!paused) listener->ShowPause();
   }
 }
 

@@ -114,7 +114,7 @@ void GoOn(Listener* listener, Interest interest) {
   if (!listener->paused.load(std::memory_order_relaxed)) return;
   const bool only_empties = interest == Interest::kAccept && listener->nonblocking.load() &&
                             listener->additions.load() > 0;
-  if (!only_empties && listener->paused.exchange(false)) listener->member.SetPaused(false);
+  if (!only_empties && listener->paused.exchange(false)) listener->ShowPause();
 }
 
 // An epoll set watches the socket that is about to be replaced, and no hook saw it added: by
@@ -301,7 +301,7 @@ int Listen(int number, int backlog) {
   }
   listener->shut.store(false);
   listener->paused.store(backlog == 0);
-  listener->member.SetPaused(backlog == 0);
+  listener->ShowPause();
   return 0;
 }
 

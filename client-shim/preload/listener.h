@@ -28,10 +28,14 @@ struct Listener {
   std::atomic<bool> flag_known{false};   // because it said so, or listened itself
   std::atomic<bool> shut{false};         // shut down by the program; no connection of it is
   std::atomic<bool> paused{false};       // nothing watches it any more, or listen(fd, 0)
+  std::atomic<bool> full{false};         // accept found no free number, and none was closed since
   std::atomic<bool> refused{false};      // RINGDEAL_REQUIRE and no ringdeald
 
   // Others have the socket too: what the program does to it is recorded, and reaches it no more.
   bool IsShared() const { return owned.load() || member.has_door() || member.ready_set() >= 0; }
+
+  // Tells ringdeald whether the program wants connections now.
+  void ShowPause() { member.SetPaused(paused.load() || full.load()); }
 };
 
 namespace listeners {
@@ -70,6 +74,13 @@ void LeaveAlone(Listener* listener);
 
 // Puts `ready_set` under every number of the listener.
 void Install(void* listener, int ready_set);
+
+// An accept found no free number: nothing is handed to this process until one may be free.
+void NoteFull(Listener* listener);
+// A number was closed, or an accept has got one: nothing but a load unless somebody was full.
+void NoteRoom();
+// Before a wait: a number may have been closed where no hook saw it.
+void LookForRoom();
 
 void AfterFork();
 

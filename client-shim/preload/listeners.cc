@@ -15,6 +15,7 @@ namespace {
 // static objects.
 constinit Listener places[kMax] = {};
 constinit std::atomic<bool> any{false};
+constinit std::atomic<bool> any_full{false};
 constinit std::atomic<int> end_of_numbers{0};
 constinit std::atomic<uint16_t> generation{0};
 
@@ -37,8 +38,9 @@ void Clear(Listener* place) {
   place->options.Clear();
   place->address[0] = '\0';
   for (auto* count : {&place->numbers, &place->additions, &place->made_by}) count->store(0);
-  for (auto* flag : {&place->listening, &place->owned, &place->maps_ipv4, &place->nonblocking,
-                     &place->flag_known, &place->shut, &place->paused, &place->refused}) {
+  for (auto* flag :
+       {&place->listening, &place->owned, &place->maps_ipv4, &place->nonblocking,
+        &place->flag_known, &place->shut, &place->paused, &place->full, &place->refused}) {
     flag->store(false);
   }
 }
@@ -162,6 +164,34 @@ void Install(void* listener, int ready_set) {
   for (int number = 0; number < EndOfNumbers(); ++number) {
     if (Of(table::Get(number)) == listener) SwapOne(number, ready_set);
   }
+}
+
+void NoteFull(Listener* listener) {
+  const int saved_errno = errno;
+  if (!listener->full.exchange(true)) listener->ShowPause();
+  any_full.store(true);
+  errno = saved_errno;
+}
+
+void NoteRoom() {
+  if (!any_full.load(std::memory_order_relaxed) || !any_full.exchange(false)) return;
+  const int saved_errno = errno;
+  for (Listener& place : places) {
+    if (place.full.exchange(false)) place.ShowPause();
+  }
+  errno = saved_errno;
+}
+
+void LookForRoom() {
+  if (!any_full.load(std::memory_order_relaxed)) return;
+  const int saved_errno = errno;
+  for (Listener& place : places) {
+    if (!place.full.load()) continue;
+    const UniqueFd free_number(sys::Control(place.member.ready_set(), F_DUPFD_CLOEXEC, 0));
+    if (free_number) NoteRoom();
+    break;
+  }
+  errno = saved_errno;
 }
 
 void AfterFork() {

@@ -42,6 +42,12 @@ int Over(int from, int to, Call call) {
   return result;
 }
 
+int CloseUnfollowed(int number) {
+  const int result = real::close(number);
+  listeners::NoteRoom();
+  return result;
+}
+
 // Takes what is followed out of the table for the length of a call that closes the stream's number.
 template <typename Call>
 auto ClosingStream(FILE* stream, Call call) {
@@ -54,6 +60,7 @@ auto ClosingStream(FILE* stream, Call call) {
   const Entry old = followed ? table::Exchange(number, Entry{}) : Entry{};
   const auto result = call();
   EntryGone(old);
+  listeners::NoteRoom();
   return result;
 }
 
@@ -69,7 +76,7 @@ void EntryGone(Entry entry) {
 
 int Close(int number) {
   const Entry entry = table::Get(number);
-  if (entry.kind == Kind::kUnknown) return real::close(number);
+  if (entry.kind == Kind::kUnknown) return CloseUnfollowed(number);
   // Not even in a vfork child: it gives the listener behind a slot to the image that it execs.
   if (entry.kind == Kind::kPrivate) {
     errno = EBADF;
@@ -79,7 +86,7 @@ int Close(int number) {
   // Out of the table first: another thread may be given the number as soon as it is closed. Who
   // waits in accept is woken last, so that it finds the number closed.
   const Entry old = table::Exchange(number, Entry{});
-  const int result = real::close(number);
+  const int result = CloseUnfollowed(number);
   EntryGone(old);
   return result;
 }
@@ -97,7 +104,9 @@ int CloseRange(unsigned first, unsigned last, int flags) {
     Close(static_cast<int>(number));
     from = number + 1;
   }
-  return from > last ? 0 : real::close_range(from, last, flags);
+  const int result = from > last ? 0 : real::close_range(from, last, flags);
+  listeners::NoteRoom();
+  return result;
 }
 
 int CloseStream(FILE* stream) {

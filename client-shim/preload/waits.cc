@@ -54,7 +54,8 @@ void NoteAddition(int set, Listener* listener) {
     mark->removed.fetch_and(~BitOf(listener));
   }
   listener->additions.fetch_add(1);
-  if (listener->paused.exchange(false)) listener->member.SetPaused(false);
+  const bool was_full = listener->full.exchange(false);
+  if (listener->paused.exchange(false) || was_full) listener->ShowPause();
 }
 
 void NoteRemoval(int set, Listener* listener) {
@@ -75,7 +76,7 @@ void PauseWhatWasRemoved(Mark* mark) {
     if ((removed & 1u << i) == 0) continue;
     Listener* listener = listeners::At(i);
     if (listener->additions.load() > 0 || listener->paused.exchange(true)) continue;
-    listener->member.SetPaused(true);
+    listener->ShowPause();
   }
 }
 
@@ -157,6 +158,7 @@ unsigned WatchedBySelect(int count, const fd_set* readable) {
 }
 
 WaitScope::WaitScope(unsigned watched) {
+  listeners::LookForRoom();
   for (int i = 0; watched != 0 && count_ < kPages; ++i, watched >>= 1) {
     if ((watched & 1) == 0) continue;
     Page* page = listeners::At(i)->member.EnterWait();

@@ -61,6 +61,11 @@ class Worker:
         socket.send_fds(self.sender, [frame], [connection.fileno()])
         connection.close()
 
+    def take_back(self):
+        """A connection that was handed over and not taken, as ringdeald recalls it."""
+        _, descriptors, _, _ = socket.recv_fds(self.kept, 256, 1, socket.MSG_DONTWAIT)
+        return socket.socket(fileno=descriptors[0])
+
     def ring(self):
         self.sequence += 1
         self.sender.send(struct.pack("=IIQ", BELL, 0, self.sequence))

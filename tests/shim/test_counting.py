@@ -35,6 +35,25 @@ def test_a_full_process_that_frees_a_low_number_loses_nothing(daemon, run, helpe
             client.recv(1)  # open, and nobody has written
 
 
+@pytest.mark.parametrize("how, told", [("close", "closed"), ("unseen", "waits")])
+def test_a_full_process_is_handed_nothing_until_a_number_is_free(peer, run, helpers, how, told):
+    program = run("full", how)
+    port = helpers.port_of(program)
+    worker = peer.wait_for_worker()
+    with socket.create_connection(("127.0.0.1", port), 10) as client:
+        worker.hand(peer.accept())
+        program.wait_for_line("^full$")
+        assert worker.state == "paused"
+        back = worker.take_back()  # or it would be taken as soon as it can be
+        program.signal(signal.SIGUSR1)
+        program.wait_for_line("^closed$")
+        assert worker.state == ("worker" if told == "closed" else "paused")
+        program.signal(signal.SIGUSR1)
+        peer.wait_for_state(worker, "worker")
+        worker.hand(back)
+        assert int(client.recv(100)) == program.pid
+
+
 def test_duplicates_of_a_connection_count_once(peer, run, helpers):
     server = run("counting.py")
     port = helpers.port_of(server)
