@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdarg>
+#include <cstdlib>
 
 #include "client-shim/client/kernel_call_linux.h"
 #include "client-shim/preload/export.h"
@@ -12,7 +13,8 @@
 #include "client-shim/preload/settings.h"
 #include "client-shim/preload/slots.h"
 
-extern "C" [[noreturn]] void __chk_fail();
+// Weak: not every C library has fortified functions.
+extern "C" [[noreturn]] void __chk_fail() __attribute__((weak));
 
 namespace ringdeal::shim {
 namespace {
@@ -42,6 +44,13 @@ int Waiting(unsigned watched, Call call) {
 
 // libuv would add listeners through io_uring, where no hook sees it; without one it uses epoll.
 bool IsLibuv() { return real::IsLoaded("uv_version"); }
+
+// Ends the program if the caller's array is smaller than it says.
+void CheckRoom(size_t bytes, nfds_t count) {
+  if (bytes / sizeof(pollfd) >= count) return;
+  if (&__chk_fail != nullptr) __chk_fail();
+  abort();
+}
 
 }  // namespace
 }  // namespace ringdeal::shim
@@ -122,13 +131,13 @@ RINGDEAL_PASS(pselect,
 
 // The fortified ones know how large the caller's array is.
 RINGDEAL_EXPORT(int, __poll_chk, pollfd* fds, nfds_t count, int timeout, size_t bytes) {
-  if (bytes / sizeof(*fds) < count) __chk_fail();
+  CheckRoom(bytes, count);
   return ringdeal_poll(fds, count, timeout);
 }
 
 RINGDEAL_EXPORT(int, __ppoll_chk, pollfd* fds, nfds_t count, const timespec* timeout,
                 const sigset_t* mask, size_t bytes) {
-  if (bytes / sizeof(*fds) < count) __chk_fail();
+  CheckRoom(bytes, count);
   return ringdeal_ppoll(fds, count, timeout, mask);
 }
 

@@ -16,13 +16,31 @@ struct OptionName {
   int name;
 };
 
-// What an accepted socket has from its listener.
+// What an accepted socket has from its listener, and can be given later as well.
 constexpr OptionName kInherited[] = {
-    {SOL_SOCKET, SO_KEEPALIVE}, {SOL_SOCKET, SO_LINGER},     {SOL_SOCKET, SO_RCVBUF},
-    {SOL_SOCKET, SO_SNDBUF},    {SOL_SOCKET, SO_RCVTIMEO},   {SOL_SOCKET, SO_SNDTIMEO},
-    {IPPROTO_TCP, TCP_NODELAY}, {IPPROTO_TCP, TCP_KEEPIDLE}, {IPPROTO_TCP, TCP_KEEPINTVL},
-    {IPPROTO_TCP, TCP_KEEPCNT}, {IPPROTO_TCP, TCP_QUICKACK}, {IPPROTO_TCP, TCP_USER_TIMEOUT},
+    {SOL_SOCKET, SO_KEEPALIVE},
+    {SOL_SOCKET, SO_LINGER},
+    {SOL_SOCKET, SO_RCVBUF},
+    {SOL_SOCKET, SO_SNDBUF},
+    {SOL_SOCKET, SO_RCVTIMEO},
+    {SOL_SOCKET, SO_SNDTIMEO},
+    {IPPROTO_TCP, TCP_NODELAY},
+    {IPPROTO_TCP, TCP_KEEPIDLE},
+    {IPPROTO_TCP, TCP_KEEPINTVL},
+    {IPPROTO_TCP, TCP_KEEPCNT},
+    {IPPROTO_TCP, TCP_QUICKACK},
+    {IPPROTO_TCP, TCP_USER_TIMEOUT},
+    {SOL_SOCKET, SO_MARK},
+    {SOL_SOCKET, SO_RCVLOWAT},
+    {SOL_SOCKET, SO_MAX_PACING_RATE},
+    {IPPROTO_TCP, TCP_CONGESTION},
+    {IPPROTO_TCP, TCP_NOTSENT_LOWAT},
+    {IPPROTO_TCP, TCP_LINGER2},
+    {IPPROTO_TCP, TCP_CORK},
     {IPPROTO_IP, IP_TOS},
+    {IPPROTO_IP, IP_TTL},
+    {IPPROTO_IPV6, IPV6_TCLASS},
+    {IPPROTO_IPV6, IPV6_UNICAST_HOPS},
 };
 
 bool IsInherited(int level, int name) {
@@ -31,6 +49,9 @@ bool IsInherited(int level, int name) {
   }
   return false;
 }
+
+// A name, answered with zeros behind it.
+bool IsText(int level, int name) { return level == IPPROTO_TCP && name == TCP_CONGESTION; }
 
 // Of these the kernel answers twice what was set.
 bool IsDoubled(int level, int name) {
@@ -62,6 +83,11 @@ OptionRecord::Option* OptionRecord::Newest(int level, int name) const {
 
 void OptionRecord::Set(int level, int name, const void* value, socklen_t length) {
   if (length > kValueBytes || value == nullptr) return;
+  unsigned char text[kValueBytes] = {};
+  if (IsText(level, name)) {
+    value = std::memcpy(text, value, length);
+    length = sizeof(text);
+  }
   Option* known = Newest(level, name);
   if (known != nullptr && known->length == length &&
       std::memcmp(known->value, value, length) == 0) {

@@ -36,3 +36,11 @@ def test_loads_on_a_c_library_of_2018():
 def test_is_small(directory):
     subprocess.run(["strip", "-o", directory / "stripped.so", build.SHIM], check=True)
     assert (directory / "stripped.so").stat().st_size < 100_000
+
+
+def test_thread_local_storage_is_there_from_the_start():
+    """Else the first touch allocates, which a signal handler must not."""
+    relocations = subprocess.run(["readelf", "-rW", build.SHIM], check=True, capture_output=True,
+                                 text=True).stdout
+    assert "JUMP_SLO" in relocations or "GLOB_DAT" in relocations
+    assert not re.search("DTPMOD|DTPOFF|TLSDESC", relocations)

@@ -6,7 +6,7 @@ import pytest
 
 QUIET = ["asked_about", "flags", "close_on_exec_survives", "time_out", "close_ranges",
          "closed_by_thread", "shut_by_thread",
-         "given_to_subprocess"]
+         "given_to_subprocess", "inherited", "unix_listener"]
 ONE_CONNECTION = ["options", "shut_down", "unconnect", "closed_number_is_free",
                   "sits_on_every_number", "interrupted", "added_before_bind", "closed_stdio"]
 MORE = {"short_address": 2, "duplicates": 2, "two_threads": 5}

@@ -1,6 +1,9 @@
 """With no ringdeald, a frozen one, or one that refuses, a program runs as if there were no shim."""
 import errno
 import os
+import pathlib
+import re
+import shutil
 import signal
 import socket
 import time
@@ -8,7 +11,8 @@ import time
 import pytest
 
 import peer as words
-from support import build
+from conftest import PROGRAMS
+from support import build, users
 
 ALL = ["accept", "epoll", "poll", "select"]
 
@@ -221,6 +225,25 @@ def test_a_stranger_at_the_abstract_name_is_told_nothing(run, helpers, control):
     server = run("server", "poll", "--nonblocking")
     assert int(helpers.ask(helpers.port_of(server))) == server.pid
     assert "{" not in stranger.output()
+
+
+def test_a_program_that_overwrites_its_environment_finds_ringdeald(peer, run):
+    program = run("overwritten.py", RINGDEAL_WEIGHT="3")
+    worker = peer.wait_for_worker()
+    assert worker.pid == program.pid and worker.request["weight"] == 3
+
+
+def test_a_setuid_program_is_left_alone(peer, directory, run, helpers):
+    program = directory / "server"
+    shutil.copy(PROGRAMS / "server", program)
+    program.chmod(0o4755)
+    server = run(program, "poll", preexec=users.become(users.NOBODY))
+    assert int(helpers.ask(helpers.port_of(server))) == server.pid
+    uids = re.search(r"^Uid:\s+(\d+)\s+(\d+)", (pathlib.Path("/proc") / str(server.pid) /
+                                                "status").read_text(), re.MULTILINE).groups()
+    if uids[0] == uids[1]:
+        pytest.skip("a file system, or a user, without setuid programs")
+    assert not peer.binds and not peer.workers
 
 
 def test_who_waited_for_a_killed_server_is_answered_by_the_next(start_daemon, run, helpers):

@@ -12,6 +12,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -35,6 +36,15 @@ def watch(listener):
     return poller
 
 
+def accept_patiently(poller, listener):
+    while True:
+        poller.poll()
+        try:
+            return listener.accept()
+        except BlockingIOError:
+            continue
+
+
 def answer(connection):
     connection.sendall(b"%d\n" % os.getpid())
     connection.close()
@@ -56,7 +66,9 @@ def looks_like_a_listener(listener):
     assert listener.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN) == socket.AF_INET
     assert listener.getsockopt(socket.SOL_SOCKET, socket.SO_PROTOCOL) == socket.IPPROTO_TCP
     assert listener.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
-    assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == 10  # LISTEN
+    info = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
+    assert info[0] == 10  # LISTEN
+    assert struct.unpack_from("II", info, 24) == (0, 128)  # its queue and its backlog
     expect(errno.ENOTCONN, listener.getpeername)
 
 
@@ -122,6 +134,58 @@ def options():
     assert struct.unpack("ii", linger) == (1, 0)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
     answer(connection)
+
+
+INHERITED = [
+    (socket.SOL_SOCKET, 36, 7),  # SO_MARK
+    (socket.SOL_SOCKET, socket.SO_RCVLOWAT, 2),
+    (socket.SOL_SOCKET, 47, 1000000),  # SO_MAX_PACING_RATE
+    (socket.IPPROTO_TCP, 13, b"reno".ljust(16, b"\0")),  # TCP_CONGESTION
+    (socket.IPPROTO_TCP, 25, 12345),  # TCP_NOTSENT_LOWAT
+    (socket.IPPROTO_TCP, socket.TCP_LINGER2, 5),
+    (socket.IPPROTO_TCP, socket.TCP_CORK, 1),
+    (socket.IPPROTO_IP, socket.IP_TTL, 77),
+    (socket.IPPROTO_IPV6, socket.IPV6_TCLASS, 0x20),
+    (socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, 33),
+]
+
+
+def inherited():
+    """Each option reaches what is accepted, wherever the listener has it."""
+    listener = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    watch(listener)
+    for level, name, value in INHERITED:
+        if name != 36 or os.geteuid() == 0:
+            listener.setsockopt(level, name, value)
+    client = socket.create_connection(listener.getsockname()[:2])
+    connection, _ = listener.accept()
+    for level, name, value in INHERITED:
+        size = len(value) if isinstance(value, bytes) else 4
+        got = connection.getsockopt(level, name, size)
+        assert got == listener.getsockopt(level, name, size), (level, name, got)
+        assert client.getsockopt(level, name, size) != got, (level, name, got)
+    client.close()
+
+
+def unix_listener():
+    directory = tempfile.TemporaryDirectory()
+    path, named = f"{directory.name}/listener", f"{directory.name}/client"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(7)
+    listener.setblocking(False)
+    poller = watch(listener)
+    for client_name in ("", named):
+        with socket.socket(socket.AF_UNIX) as client:
+            if client_name:
+                client.bind(client_name)
+            client.connect(path)
+            connection, address = accept_patiently(poller, listener)
+            assert address == client_name, address
+            assert connection.getsockname() == path
+            answer(connection)
+            assert int(client.recv(100)) == os.getpid()
+    assert listener.getsockname() == path
 
 
 def time_out():
@@ -311,14 +375,7 @@ def two_threads():
 
     def accept():
         for _ in range(5):
-            while True:
-                poller.poll()
-                try:
-                    connection, _ = listener.accept()
-                except BlockingIOError:
-                    continue
-                break
-            answer(connection)
+            answer(accept_patiently(poller, listener)[0])
     thread = threading.Thread(target=accept)
     thread.start()
     thread.join()
@@ -333,14 +390,7 @@ def added_before_bind():
     listener.listen(5)
     listener.setblocking(False)
     tell(listener)
-    while True:
-        poller.poll()
-        try:
-            connection, _ = listener.accept()
-        except BlockingIOError:
-            continue
-        break
-    answer(connection)
+    answer(accept_patiently(poller, listener)[0])
 
 
 def closed_stdio():
