@@ -15,5 +15,7 @@ int SetDraining(const DrainOptions& options);
 int CheckFile(const CheckOptions& options);
 // Opens connections to a server and shows which process holds each.
 int ShowSpread(const SpreadOptions& options);
+// Says of a process, or of all that listen at an address, why they are dealt connections or not.
+int Examine(const DoctorOptions& options);
 
 }  // namespace ringdeal

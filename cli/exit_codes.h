@@ -7,6 +7,7 @@ namespace ringdeal {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitIncomplete = 1;  // spread: not every connection has one known worker
 inline constexpr int kExitRefused = 1;     // ringdeald answered with an error
+inline constexpr int kExitNotDealt = 1;    // doctor: at least one process is not dealt to, or none
 inline constexpr int kExitUsage = 100;     // the command line is wrong
 inline constexpr int kExitSystem = 111;    // something that is needed is missing or failed
 inline constexpr int kExitNotExecutable = 126;

@@ -29,6 +29,7 @@ struct Targets {
   DrainOptions undrain;
   CheckOptions check;
   SpreadOptions spread;
+  DoctorOptions doctor;
   std::string spread_shape = "burst";
   double spread_timeout = 5;
 };
@@ -117,6 +118,19 @@ CLI::App* AddSpread(CLI::App* app, SpreadOptions* spread, std::string* shape, do
   return command;
 }
 
+CLI::App* AddDoctor(CLI::App* app, DoctorOptions* doctor) {
+  CLI::App* command =
+      app->add_subcommand("doctor", "Say why a server is dealt connections, or is not");
+  command
+      ->add_option("target", doctor->target,
+                   "A process number, or the address where a server listens")
+      ->required()
+      ->type_name("PID|ADDRESS");
+  AddControl(command, &doctor->control);
+  command->add_flag("--json", doctor->json, "Print one JSON object");
+  return command;
+}
+
 CommandLine Ended(int exit_code) {
   CommandLine line;
   line.exit_code = exit_code;
@@ -154,6 +168,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   CLI::App* check = AddCheck(&app, &targets.check);
   CLI::App* spread =
       AddSpread(&app, &targets.spread, &targets.spread_shape, &targets.spread_timeout);
+  CLI::App* doctor = AddDoctor(&app, &targets.doctor);
 
   std::vector<std::string> command = TakeCommand(&argc, argv);
   try {
@@ -173,6 +188,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   if (drain->parsed()) line.command = targets.drain;
   if (undrain->parsed()) line.command = targets.undrain;
   if (check->parsed()) line.command = targets.check;
+  if (doctor->parsed()) line.command = targets.doctor;
   if (spread->parsed()) {
     targets.spread.shape = ShapeOf(targets.spread_shape);
     targets.spread.timeout =

@@ -53,9 +53,16 @@ struct SpreadOptions {
   std::chrono::milliseconds timeout{5000};  // of each connection, from its start
 };
 
+struct DoctorOptions {
+  std::string control;  // empty: the one of each process, as far as that is known
+  std::string target;   // a process number or an address
+  bool json = false;
+};
+
 struct CommandLine {
   std::optional<int> exit_code;  // set: everything is said, end with it
-  std::variant<RunOptions, StatusOptions, DrainOptions, CheckOptions, SpreadOptions> command;
+  std::variant<RunOptions, StatusOptions, DrainOptions, CheckOptions, SpreadOptions, DoctorOptions>
+      command;
 };
 
 // Prints help, version or what is wrong itself.

@@ -1,15 +1,18 @@
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "cli/advice.h"
 #include "cli/commands.h"
 #include "cli/copies.h"
 #include "cli/distribution.h"
 #include "cli/exit_codes.h"
 #include "cli/installation.h"
 #include "cli/status_reader.h"
+#include "cli/status_view.h"
 
 namespace ringdeal {
 namespace {
@@ -32,6 +35,25 @@ void SetEnvironment(const RunOptions& options, const std::string& library) {
   if (options.require) setenv("RINGDEAL_REQUIRE", "1", 1);
 }
 
+bool IsGiven(const RunOptions& options, const std::string& name) {
+  return name == "--workers" ? options.workers.has_value() : std::getenv(name.c_str()) != nullptr;
+}
+
+// What a known server needs to be dealt at all, and has not.
+void SayWhatMustBeSet(const RunOptions& options) {
+  const char* log = std::getenv("RINGDEAL_LOG");
+  if (log != nullptr && std::strcmp(log, "off") == 0) return;
+  const Advice* advice = AdviceFor(options.command, {});
+  if (advice == nullptr) return;
+  for (const Advice::Must& must : advice->must) {
+    if (std::ranges::any_of(must.unless,
+                            [&](const auto& name) { return IsGiven(options, name); })) {
+      continue;
+    }
+    std::fprintf(stderr, "ringdeal run: %s: %s\n", advice->title.c_str(), must.text.c_str());
+  }
+}
+
 // One line, and the exit code that says the same.
 int SayWhyNotRun(const RunOptions& options, const SystemError& error) {
   const char* program = options.command.front().c_str();
@@ -48,7 +70,8 @@ int SayWhyNotRun(const RunOptions& options, const SystemError& error) {
 void ExplainFailure(const RunOptions& options) {
   if (*options.workers == 1) return;
   const auto document = ReadStatus(options.control);
-  if (document && OwnsAListener(*document)) return;
+  const auto status = document ? ParseStatus(*document) : std::nullopt;
+  if (status && std::ranges::any_of(status->listeners, &ListenerView::owned)) return;
   std::fprintf(stderr,
                "ringdeal run: %s: several copies can bind one address only if it is a listener of "
                "ringdeald's configuration, and their user is in its `allow`\n",
@@ -99,7 +122,7 @@ int RunTarget(const RunOptions& options) {
     return kExitSystem;
   }
   SetEnvironment(options, library);
-
+  SayWhatMustBeSet(options);
   if (options.workers) return RunCopies(options);
   return SayWhyNotRun(options, Execute(options.command));
 }

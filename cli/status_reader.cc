@@ -3,11 +3,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
-
-#include <nlohmann/json.hpp>
 
 namespace ringdeal {
 namespace {
@@ -33,15 +30,6 @@ Result<std::string, ControlError> ReadStatus(const std::string& control) {
   std::optional<std::string> document = ReadFile(answer->get());
   if (!document) return ControlError{.text = "the status document cannot be read"};
   return *std::move(document);
-}
-
-bool OwnsAListener(const std::string& document) {
-  const auto status = nlohmann::json::parse(document, nullptr, false);
-  if (!status.is_object() || !status.contains("listeners")) return false;
-  return std::ranges::any_of(status["listeners"], [](const nlohmann::json& listener) {
-    const auto owned = listener.find("owned");
-    return owned != listener.end() && *owned == true;
-  });
 }
 
 }  // namespace ringdeal

@@ -12,7 +12,4 @@ namespace ringdeal {
 // default one).
 Result<std::string, ControlError> ReadStatus(const std::string& control);
 
-// False also for a document that is not understood.
-bool OwnsAListener(const std::string& document);
-
 }  // namespace ringdeal

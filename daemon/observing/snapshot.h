@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "daemon/operating/config.h"
+
 namespace ringdeal {
 
 struct WorkerSnapshot {
@@ -38,6 +40,7 @@ struct ListenerSnapshot {
   std::string policy;
   std::string mode;    // handoff, holding, paused, stopping
   bool owned = false;  // false: adopted
+  Principals allow;    // all who may take it without holding it
   uint64_t accepted = 0;
   std::map<std::string, uint64_t> accept_errors;  // by errno name, "EMFILE"
   std::map<std::string, uint64_t> handoffs;       // by outcome: delivered, full, gone, refused
@@ -63,6 +66,7 @@ struct Snapshot {
   uint64_t http_connections = 0;       // gauge
   uint64_t http_connections_full = 0;  // times that their limit was reached
   uint64_t http_timeouts = 0;          // connections that were not done in time
+  Principals adopt;                    // all whose listeners may be adopted
   std::vector<ListenerSnapshot> listeners;
 };
 

@@ -14,6 +14,10 @@ Json ObjectOf(const std::map<std::string, uint64_t>& counts) {
   return object;
 }
 
+Json UsersOf(const Principals& principals) {
+  return {{"uids", principals.uids}, {"gids", principals.gids}};
+}
+
 Json WorkerOf(const WorkerSnapshot& worker) {
   return {
       {"slot", worker.slot},
@@ -46,6 +50,7 @@ Json ListenerOf(const ListenerSnapshot& listener) {
       {"policy", listener.policy},
       {"mode", listener.mode},
       {"owned", listener.owned},
+      {"allow", UsersOf(listener.allow)},
       {"accepted", listener.accepted},
       {"accept_errors", ObjectOf(listener.accept_errors)},
       {"handoffs", ObjectOf(listener.handoffs)},
@@ -78,6 +83,7 @@ std::string RenderStatus(const Snapshot& snapshot) {
       {"http_connections", snapshot.http_connections},
       {"http_connections_full", snapshot.http_connections_full},
       {"http_timeouts", snapshot.http_timeouts},
+      {"adopt", UsersOf(snapshot.adopt)},
       {"listeners", std::move(listeners)},
   };
   // Names from outside may be any bytes: those that are no UTF-8 become U+FFFD instead of throwing.

@@ -39,10 +39,11 @@ Config WithDefaultPath(Config config) {
 
 Daemon::Daemon(Config config)
     : config_(WithDefaultPath(std::move(config))),
+      self_(WhoWeAre()),
       recall_(std::make_unique<RecallThread>()),
       listeners_(std::make_unique<ListenerTable>(config_.acceptors, MakeIntakeCallbacks())),
       watchdog_(std::make_unique<AcceptorWatchdog>(&loop_, &listeners_->acceptors())),
-      registrar_(std::make_unique<Registrar>(&loop_, config_, WhoWeAre(), listeners_.get(),
+      registrar_(std::make_unique<Registrar>(&loop_, config_, self_, listeners_.get(),
                                              recall_.get(),
                                              [this] { return RenderStatus(TakeSnapshot()); })),
       control_(std::make_unique<ControlServer>(&loop_, config_.limits, MakeControlCallbacks())),
@@ -166,8 +167,11 @@ Snapshot Daemon::TakeSnapshot() {
   snapshot.control_refusals = registrar_->refusals();
   snapshot.recall_threads_abandoned = registrar_->recall_threads_abandoned();
   snapshot.acceptor_unblocked = watchdog_->unblocked();
+  snapshot.adopt = WhoMayHaveAdopted(self_, config_.adopt);
   for (const auto& listener : listeners_->all()) {
-    listener->Show(&snapshot.listeners.emplace_back(), now_ns);
+    ListenerSnapshot& shown = snapshot.listeners.emplace_back();
+    listener->Show(&shown, now_ns);
+    shown.allow = WhoMayTake(self_, listener->config().allow);
   }
   return snapshot;
 }

@@ -42,6 +42,7 @@ class Daemon {
   void EndIfDealt();
 
   const Config config_;
+  const Self self_;
   EventLoop loop_;
   std::unique_ptr<RecallThread> recall_;
   std::unique_ptr<ListenerTable> listeners_;

@@ -23,15 +23,26 @@ bool IsAmong(const Peer& peer, const Principals& principals) {
                      [&peer](gid_t gid) { return IsInGroup(peer, gid); });
 }
 
+Principals WhoMayTake(const Self& self, const Principals& allow) {
+  Principals may = allow;
+  may.uids.insert(may.uids.end(), {uid_t{0}, self.uid});
+  return may;
+}
+
+Principals WhoMayHaveAdopted(const Self& self, const AdoptConfig& adopt) {
+  if (!adopt.enabled) return {};
+  if (adopt.listed) return adopt.principals;
+  Principals may{.uids = {0, self.uid}, .gids = {}};
+  if (self.adopting_group != static_cast<gid_t>(-1)) may.gids.push_back(self.adopting_group);
+  return may;
+}
+
 bool MayTake(const Peer& peer, const Self& self, const Principals& allow) {
-  return IsTrusted(peer, self) || IsAmong(peer, allow);
+  return IsAmong(peer, WhoMayTake(self, allow));
 }
 
 bool MayAdopt(const Peer& opener, const Self& self, const AdoptConfig& adopt) {
-  if (!adopt.enabled) return false;
-  if (adopt.listed) return IsAmong(opener, adopt.principals);
-  const bool has_group = self.adopting_group != static_cast<gid_t>(-1);
-  return IsTrusted(opener, self) || (has_group && IsInGroup(opener, self.adopting_group));
+  return IsAmong(opener, WhoMayHaveAdopted(self, adopt));
 }
 
 bool MayAdminister(const Peer& peer, const Self& self, const Principals& admin) {

@@ -26,6 +26,10 @@ struct Self {
 
 bool IsAmong(const Peer& peer, const Principals& principals);
 
+// Those whom the two that follow it let pass.
+Principals WhoMayTake(const Self& self, const Principals& allow);
+Principals WhoMayHaveAdopted(const Self& self, const AdoptConfig& adopt);
+
 // To be answered with an owned listener, or to register with it without holding it.
 bool MayTake(const Peer& peer, const Self& self, const Principals& allow);
 

@@ -93,6 +93,7 @@ def test_copies_of_a_single_process_server_share_an_owned_address(daemon, run):
             get(connection)
         return [each["state"] for each in daemon.workers()] == ["worker"] * 3
     wait_until(all_have_accepted, daemon.status)
+    daemon.wait_for(lambda _: all(each["active"] == 0 for each in daemon.workers()))
     with Burst((host, port), 30) as burst:
         spread = burst.spread()
     assert sorted(spread) == children_of(runner.pid)

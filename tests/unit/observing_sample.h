@@ -35,6 +35,7 @@ inline ListenerSnapshot SampleListener(std::string name) {
   listener.policy = "least-loaded";
   listener.mode = "holding";
   listener.owned = true;
+  listener.allow = {.uids = {213}, .gids = {214}};
   listener.accepted = 201;
   listener.accept_errors = {{"EMFILE", 202}, {"ECONNABORTED", 203}};
   listener.handoffs = {{"delivered", 204}, {"full", 205}};
@@ -61,6 +62,7 @@ inline Snapshot SampleSnapshot() {
   snapshot.http_connections = 305;
   snapshot.http_connections_full = 306;
   snapshot.http_timeouts = 307;
+  snapshot.adopt = {.uids = {308}, .gids = {309}};
   snapshot.listeners.push_back(SampleListener("web"));
   snapshot.listeners[0].workers = {SampleWorker(0), SampleWorker(4)};
   return snapshot;

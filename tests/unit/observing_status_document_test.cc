@@ -64,9 +64,10 @@ TEST(StatusDocument, CarriesEveryValue) {
     "control_connections": 301, "control_refusals": {"not-allowed": 302},
     "recall_threads_abandoned": 303, "acceptor_unblocked": 304, "http_connections": 305,
     "http_connections_full": 306, "http_timeouts": 307,
+    "adopt": {"uids": [308], "gids": [309]},
     "listeners": [{
       "name": "web", "address": "127.0.0.1:8080", "policy": "least-loaded", "mode": "holding",
-      "owned": true, "accepted": 201, "accept_errors": {"EMFILE": 202, "ECONNABORTED": 203},
+      "owned": true, "allow": {"uids": [213], "gids": [214]}, "accepted": 201, "accept_errors": {"EMFILE": 202, "ECONNABORTED": 203},
       "handoffs": {"delivered": 204, "full": 205}, "redealt": 206, "holds": 207,
       "held_seconds": 1.5, "kept": 208, "workers_joined": 209, "workers_left": 210,
       "counters_clamped": 211, "listener_repairs": 212,
