@@ -13,7 +13,9 @@ bool IsInGroup(const Peer& peer, gid_t gid) {
   return peer.gid == gid || Contains(peer.groups, gid);
 }
 
-bool IsTrusted(const Peer& peer, const Self& self) { return peer.uid == 0 || peer.uid == self.uid; }
+std::vector<uid_t> TrustedUsers(const Self& self) {
+  return self.uid == 0 ? std::vector<uid_t>{0} : std::vector<uid_t>{0, self.uid};
+}
 
 }  // namespace
 
@@ -25,14 +27,15 @@ bool IsAmong(const Peer& peer, const Principals& principals) {
 
 Principals WhoMayTake(const Self& self, const Principals& allow) {
   Principals may = allow;
-  may.uids.insert(may.uids.end(), {uid_t{0}, self.uid});
+  const std::vector<uid_t> trusted = TrustedUsers(self);
+  may.uids.insert(may.uids.end(), trusted.begin(), trusted.end());
   return may;
 }
 
 Principals WhoMayHaveAdopted(const Self& self, const AdoptConfig& adopt) {
   if (!adopt.enabled) return {};
   if (adopt.listed) return adopt.principals;
-  Principals may{.uids = {0, self.uid}, .gids = {}};
+  Principals may{.uids = TrustedUsers(self), .gids = {}};
   if (self.adopting_group != static_cast<gid_t>(-1)) may.gids.push_back(self.adopting_group);
   return may;
 }
@@ -46,7 +49,7 @@ bool MayAdopt(const Peer& opener, const Self& self, const AdoptConfig& adopt) {
 }
 
 bool MayAdminister(const Peer& peer, const Self& self, const Principals& admin) {
-  return IsTrusted(peer, self) || IsAmong(peer, admin);
+  return Contains(TrustedUsers(self), peer.uid) || IsAmong(peer, admin);
 }
 
 }  // namespace ringdeal
