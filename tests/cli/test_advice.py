@@ -11,7 +11,7 @@ SERVERS = json.loads((ROOT / "cli" / "advice.json").read_text())
 
 
 def test_the_document_says_what_the_data_say():
-    subprocess.run([ROOT / "scripts" / "advice", "--check"], check=True)
+    subprocess.run([ROOT / "scripts" / "servers-document", "--check"], check=True)
 
 
 def test_every_entry_can_be_found_and_says_something():

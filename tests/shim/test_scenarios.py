@@ -6,9 +6,12 @@ import pytest
 
 QUIET = ["asked_about", "flags", "close_on_exec_survives", "time_out", "close_ranges",
          "closed_by_thread", "shut_by_thread",
-         "given_to_subprocess", "inherited", "unix_listener"]
+         "given_to_subprocess", "inherited", "unix_listener", "leaves_nothing_to_another_image",
+         "closed_twice", "closed_while_watched", "two_of_the_kernels_choice"]
 ONE_CONNECTION = ["options", "shut_down", "unconnect", "closed_number_is_free",
-                  "sits_on_every_number", "interrupted", "added_before_bind", "closed_stdio"]
+                  "sits_on_every_number", "interrupted", "added_before_bind", "closed_stdio",
+                  "called_by_number", "listens_again", "becomes_a_daemon",
+                  "replaced_by_its_duplicate"]
 MORE = {"short_address": 2, "duplicates": 2, "two_threads": 5}
 # The kernel does not wake accept when another thread closes its descriptor; the shim does.
 SHIM_ALONE = {"closed_by_thread"}

@@ -403,6 +403,119 @@ def closed_stdio():
     answer_one(listener)
 
 
+def called_by_number():
+    """As libuv calls what its C library may not have."""
+    numbers = {"x86_64": (233, 288, 3), "aarch64": (21, 242, 57)}[os.uname().machine]
+    epoll_ctl, accept4, close = numbers
+    listener = listen(blocking=False)
+    poller = select.epoll()
+    event = struct.pack("=IQ" if numbers[2] == 3 else "=IxxxxQ", select.EPOLLIN, 0)
+    assert libc.syscall(epoll_ctl, poller.fileno(), 1, listener.fileno(), event) == 0
+    tell(listener)
+    connection = -1
+    while connection < 0:
+        poller.poll()
+        connection = libc.syscall(accept4, listener.fileno(), None, None, socket.SOCK_CLOEXEC)
+    assert fcntl.fcntl(connection, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
+    os.write(connection, b"x")
+    assert libc.syscall(close, connection) == 0
+    number = listener.detach()
+    assert libc.syscall(close, number) == 0
+    expect(errno.EBADF, os.fstat, number)
+
+
+def leaves_nothing_to_another_image():
+    """What the program did not open it does not hand on: only the three and what ls itself opens."""
+    listener = listen(blocking=False)
+    watch(listener)
+    expect(errno.EAGAIN, listener.accept)
+    seen = subprocess.run(["ls", "/proc/self/fd"], close_fds=False, stdout=subprocess.PIPE, text=True,
+                          check=True)
+    assert seen.stdout.split() == ["0", "1", "2", "3"], seen.stdout
+
+
+def listens_again():
+    """With any backlog, also one below 0, before it is watched and after."""
+    listener = listen(blocking=False)
+    assert libc.listen(listener.fileno(), -1) == 0
+    poller = watch(listener)
+    assert libc.listen(listener.fileno(), 5) == 0
+    assert libc.listen(listener.fileno(), -1) == 0
+    tell(listener)
+    poller.poll()
+    answer_one(listener)
+
+
+def closed_twice():
+    listener = listen(blocking=False)
+    number = listener.detach()
+    watch(number)
+    assert libc.close(number) == 0
+    ctypes.set_errno(0)
+    assert libc.close(number) == -1 and ctypes.get_errno() == errno.EBADF
+    expect(errno.EBADF, os.fstat, number)
+    fresh = listen(blocking=False)
+    assert fresh.fileno() == number
+
+
+def closed_while_watched():
+    """Nothing more is heard of it, whoever else may still hold the socket."""
+    listener = listen(blocking=False)
+    address = listener.getsockname()
+    poller = watch(listener)
+    expect(errno.EAGAIN, listener.accept)
+    listener.close()
+    with socket.socket() as client:
+        client.setblocking(False)
+        client.connect_ex(address)
+        assert poller.poll(0.2) == []
+
+
+def two_of_the_kernels_choice():
+    listeners = [listen(blocking=False) for _ in range(2)]
+    poller = select.epoll()
+    for listener in listeners:
+        poller.register(listener, select.EPOLLIN)
+    addresses = [listener.getsockname() for listener in listeners]
+    assert addresses[0] != addresses[1]
+    for listener, address in zip(listeners, addresses):
+        with socket.create_connection(address) as client:
+            answer_one(listener)
+            assert client.recv(100) == b"%d\n" % os.getpid()
+
+
+def becomes_a_daemon():
+    """It listens, and then goes on in another process."""
+    listener = listen(blocking=False)
+    poller = watch(listener)
+    tell(listener)
+    listened_as = os.getpid()
+    assert libc.daemon(1, 1) == 0
+    assert os.getpid() != listened_as
+    # An epoll set that was filled before belongs to the parent's time: make one's own, as they do.
+    poller.close()
+    poller = watch(listener)
+    poller.poll()
+    answer_one(listener)
+
+
+def replaced_by_its_duplicate():
+    """Bookkeeping by number survives what leaves the number as it is."""
+    listener = listen(blocking=False)
+    poller = watch(listener)
+    number = listener.fileno()
+    assert os.dup2(number, number) == number
+    copy = socket.socket(fileno=os.dup(listener.detach()))
+    os.dup2(copy.fileno(), number)
+    copy.close()
+    listener = socket.socket(fileno=number)
+    poller.close()
+    poller = watch(listener)
+    tell(listener)
+    poller.poll()
+    answer_one(listener)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()
     print("ok", flush=True)
