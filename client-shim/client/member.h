@@ -60,6 +60,14 @@ class Member {
 
   void SetListener(UniqueFd listener) { Retire(listener_.Put(std::move(listener))); }
   void SetDoor(UniqueFd door) { Retire(door_.Put(std::move(door))); }
+  // One more descriptor of the ready set that stands in the listener's place.
+  void SetReadySet(UniqueFd set) { Retire(ready_set_.Put(std::move(set))); }
+
+  // True if a private descriptor is gone, closed by the program where no hook saw it; its number
+  // may be a file of the program's by now. Looks every 10 ms at most.
+  bool HasLost();
+  // Then: keeps what is left of listener, door and ready set, and is apart.
+  void Abandon();
 
   // The calling thread is about to wait in a call of its own: the page that shows it, null if none
   // does. For client::LeaveWait.
@@ -110,6 +118,7 @@ class Member {
   void CloseInherited();
   bool TakeLateAnswer();
   void LoseRingdeald();
+  bool LostChannel();
   int FinishHandoff(UniqueFd connection, const HandoffFrame& frame, sockaddr* address,
                     socklen_t* length, int flags);
   int AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page** counted);
@@ -128,6 +137,8 @@ class Member {
   PrivateFd ready_set_;
   PrivateFd channel_;
   PrivateFd control_;
+  std::atomic<uint64_t> checked_at_{0};
+  std::atomic<bool> lost_{false};
   std::atomic<bool> inherited_{false};
   std::atomic<bool> shares_ready_set_{false};  // with the parent: its content is not ours to change
   std::atomic<bool> promoted_{false};

@@ -104,6 +104,10 @@ int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** count
   *counted = nullptr;
   while (true) {
     const Form form = SettledForm();
+    if (form != Form::kApart && HasLost()) {
+      errno = EAGAIN;
+      return -1;
+    }
     if (form == Form::kDirect) {
       if (TakeLateAnswer()) continue;
       return AcceptDirect(address, length, flags, counted);
@@ -125,9 +129,10 @@ int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** count
         CountRung(page);
         break;
       case Received::kEnd:
-        LoseRingdeald();
+        if (!LostChannel()) LoseRingdeald();
         break;
       case Received::kBroken:
+        LostChannel();
         break;
       case Received::kLost:
         CountTaken(page);
@@ -153,6 +158,7 @@ Page* Member::EnterWait() {
 int Member::Wait() {
   BlockingUse use(this);
   const Form form = SettledForm();
+  if (HasLost()) return 0;
   if (form == Form::kDirect) {
     const int wait_ms = wait_ms_.load(std::memory_order_relaxed);
     const int ready = WaitOnReadySet(ready_set_.get(), wait_ms > 0 ? wait_ms : -1);

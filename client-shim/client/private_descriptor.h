@@ -12,8 +12,11 @@ namespace ringdeal::client {
 // Where private descriptors live is the business of whoever links this: the shim moves them out of
 // the program's reach, the C API leaves them where they are. Returns the number, -1 for none.
 int Keep(UniqueFd descriptor);
-// Closes what Keep returned; -1 is nothing.
+// Closes what Keep returned, if it is still there; -1 is nothing.
 void Discard(int number);
+// True if what Keep put under `number` is still there: programs close, and use again, numbers that
+// they do not know.
+bool IsKept(int number);
 
 class PrivateFd {
  public:

@@ -6,12 +6,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "client-shim/client/kernel_call_linux.h"
 #include "client-shim/client/registration.h"
 #include "client-shim/preload/connections.h"
 #include "client-shim/preload/process.h"
 #include "client-shim/preload/process_directory.h"
 #include "client-shim/preload/real_calls.h"
 #include "client-shim/preload/settings.h"
+#include "protocol/socket_identity.h"
 
 namespace ringdeal::shim {
 namespace {
@@ -73,7 +75,7 @@ void AfterJoining(Listener* listener, const client::JoinRequest& request) {
 
 void Join(Listener* listener, int number, Interest interest) {
   client::Member& member = listener->member;
-  if (member.listener() < 0) {
+  if (member.listener() < 0 && IsListening(number)) {
     member.SetListener(UniqueFd(static_cast<int>(real::fcntl(number, F_DUPFD_CLOEXEC, 3))));
   }
   client::JoinRequest request;
@@ -84,7 +86,9 @@ void Join(Listener* listener, int number, Interest interest) {
   request.words.observer = interest == Interest::kWatch;
   request.words.forked = listener->made_by.load() != OwnPid();
   request.words.one_at_a_time = !listener->nonblocking.load();
-  request.words.passes_listener = true;
+  request.words.passes_listener = member.listener() >= 0;
+  // Without the socket it is asked for by name; adopted ones have their address for a name.
+  if (member.listener() < 0) request.words.listener = listener->address;
   request.patience_ms = Patience();
   request.direct_at_least = listener->IsShared();
   request.direct_if_nonblocking = !listener->nonblocking.load();
@@ -115,6 +119,27 @@ void GoOn(Listener* listener, Interest interest) {
   const bool only_empties = interest == Interest::kAccept && listener->nonblocking.load() &&
                             listener->additions.load() > 0;
   if (!only_empties && listener->paused.exchange(false)) listener->ShowPause();
+}
+
+bool IsEpollSet(int number) {
+  epoll_event event;
+  return kernel::Call(SYS_epoll_pwait, number, kernel::AsLong(&event), 1, 0, 0, 0) >= 0;
+}
+
+// The program's epoll sets watch the ready set under its own numbers: what is under one of those is
+// what it had. Returns that number, -1 if none is left.
+int Regain(Listener* listener) {
+  client::Member& member = listener->member;
+  member.Abandon();
+  for (int number = 0; number < listeners::EndOfNumbers(); ++number) {
+    if (listeners::Of(table::Get(number)) != listener || !IsEpollSet(number)) continue;
+    if (member.ready_set() < 0) {
+      const auto copy = real::fcntl(number, F_DUPFD_CLOEXEC, 3);
+      member.SetReadySet(UniqueFd(static_cast<int>(copy)));
+    }
+    return number;
+  }
+  return -1;
 }
 
 // An epoll set watches the socket that is about to be replaced, and no hook saw it added: by
@@ -224,9 +249,16 @@ int ListenWithoutDoor(int number, int backlog) {
 
 }  // namespace
 
+void LookAfter(Listener* listener) {
+  if (listener->member.SettledForm() == Form::kApart || !listener->member.HasLost()) return;
+  const int number = Regain(listener);
+  if (number >= 0) ShowInterest(listener, number, Interest::kWatch);
+}
+
 bool ShowInterest(Listener* listener, int number, Interest interest) {
   NoticeFork();
   client::Member& member = listener->member;
+  if (member.SettledForm() != Form::kApart && member.HasLost()) Regain(listener);
   Form form = member.SettledForm();
   if (form == Form::kApart && (!listeners::Listens(listener, number) || listener->shut.load())) {
     return false;

@@ -18,6 +18,10 @@ enum class Interest {
 // if `number` is to be used as if there were no shim.
 bool ShowInterest(Listener* listener, int number, Interest interest);
 
+// Before a wait: if the program has closed private descriptors of this joined listener, joins anew
+// with what is left.
+void LookAfter(Listener* listener);
+
 // The program's bind and listen. -1 and errno as theirs.
 int Bind(int number, const sockaddr* address, socklen_t length);
 int Listen(int number, int backlog);

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "client-shim/client/private_descriptor.h"
 #include "client-shim/preload/connections.h"
 #include "client-shim/preload/listener.h"
 #include "client-shim/preload/private_descriptors.h"
@@ -78,7 +79,7 @@ int Close(int number) {
   const Entry entry = table::Get(number);
   if (entry.kind == Kind::kUnknown) return CloseUnfollowed(number);
   // Not even in a vfork child: it gives the listener behind a slot to the image that it execs.
-  if (entry.kind == Kind::kPrivate) {
+  if (entry.kind == Kind::kPrivate && client::IsKept(number)) {
     errno = EBADF;
     return -1;
   }

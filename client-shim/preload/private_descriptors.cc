@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 
@@ -34,13 +35,21 @@ int DuplicateHigh(int number) {
   }
 }
 
-void MarkPrivate(int number) {
-  connections::Closed(table::Exchange(number, Entry{Kind::kPrivate, 0, 0}));
+// A private descriptor's entry says which file it is: the lowest bits of the inode's number, which
+// tell sockets from each other and from what else a program opens.
+Entry EntryOf(int number) {
+  struct stat status = {};
+  if (fstat(number, &status) != 0) return {};
+  return {Kind::kPrivate, static_cast<uint8_t>(status.st_ino),
+          static_cast<uint16_t>(status.st_ino >> 8)};
 }
+
+void MarkPrivate(int number) { connections::Closed(table::Exchange(number, EntryOf(number))); }
 
 }  // namespace
 
 void MoveAway(int number) {
+  if (!client::IsKept(number)) return;
   const int target = DuplicateHigh(number);
   if (target < 0) return;
   MarkPrivate(target);
@@ -63,10 +72,20 @@ int Keep(UniqueFd descriptor) {
   return number;
 }
 
+bool IsKept(int number) {
+  const int saved_errno = errno;
+  const shim::Entry entry = shim::table::Get(number);
+  const bool kept = entry.kind == shim::Kind::kPrivate && entry == shim::EntryOf(number);
+  errno = saved_errno;
+  return kept;
+}
+
 void Discard(int number) {
   if (number < 0) return;
-  shim::table::Exchange(number, shim::Entry{});
-  UniqueFd closed_here(number);
+  const bool kept = IsKept(number);
+  const shim::Entry entry = shim::table::Get(number);
+  if (entry.kind == shim::Kind::kPrivate) shim::table::Replace(number, entry, shim::Entry{});
+  if (kept) UniqueFd closed_here(number);
 }
 
 }  // namespace ringdeal::client

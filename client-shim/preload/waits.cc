@@ -161,6 +161,7 @@ WaitScope::WaitScope(unsigned watched) {
   listeners::LookForRoom();
   for (int i = 0; watched != 0 && count_ < kPages; ++i, watched >>= 1) {
     if ((watched & 1) == 0) continue;
+    LookAfter(listeners::At(i));
     Page* page = listeners::At(i)->member.EnterWait();
     if (page != nullptr) pages_[count_++] = page;
   }
