@@ -16,7 +16,8 @@ class Cleanup {
  private:
   void (*const undo_)(void*);
   void* const argument_;
-  void* place_[4];  // of the C library's, which links it into the thread's list
+  // Of the C library's, which links it into the thread's list where it has one.
+  [[maybe_unused]] void* place_[4];
 };
 
 }  // namespace ringdeal::client
