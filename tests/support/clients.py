@@ -1,6 +1,7 @@
 """Clients over loopback: bursts of keep-alive connections, and a steady load of one-shot ones that
 counts every failure. All sockets are in non-blocking mode, on one selector."""
 import collections
+import errno
 import selectors
 import socket
 import threading
@@ -180,8 +181,12 @@ class Load:
     def _begin(self):
         connection = socket.socket(family_of(self.address))
         connection.setblocking(False)
-        connection.connect_ex(self.address)
+        error = connection.connect_ex(self.address)
         self.started += 1
+        if error not in (0, errno.EINPROGRESS):
+            connection.close()
+            self.failures[type(OSError(error, "")).__name__] += 1
+            return
         self._open[connection] = Exchange(self.each, time.monotonic() + self.timeout)
         self._selector.register(connection, selectors.EVENT_WRITE)
 

@@ -1,5 +1,15 @@
 """The servers of the matrix, in the order of the table."""
-from cells import apache, gunicorn, nginx, node, php_fpm, puma
+from cells import apache, gunicorn, nginx, node, php_fpm, puma, tornado, unicorn, uvicorn, uwsgi
 
-ALL = [nginx.Default, nginx.Owned, apache.Prefork, gunicorn.Sync, php_fpm.Static, puma.Cluster,
-       node.Single]
+ALL = [
+    nginx.Default, nginx.Owned, nginx.AcceptMutex, nginx.MultiAccept, nginx.ReusePort,
+    nginx.Deferred, nginx.Upgrade, nginx.UpgradeWithShim,
+    apache.Prefork, apache.PreforkTwo, apache.Event, apache.EventTwo, apache.Worker,
+    apache.WorkerTwo,
+    gunicorn.Sync, gunicorn.Threads, uvicorn.Workers, tornado.Forked,
+    uwsgi.Plain, uwsgi.ThunderLock, uwsgi.Cheap,
+    php_fpm.Static, php_fpm.StaticUnix, php_fpm.Dynamic, php_fpm.DynamicUnix, php_fpm.OnDemand,
+    php_fpm.OnDemandUnix,
+    puma.Cluster, puma.Single, unicorn.Default, unicorn.Upgrade,
+    node.Single,
+]

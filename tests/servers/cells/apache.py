@@ -1,5 +1,7 @@
 import signal
 
+from support.clients import free_port
+
 from harness.cell import Cell, as_root, write
 
 CONFIGURATION = """
@@ -60,3 +62,68 @@ class Prefork(Apache):
     workers = 4
     one_at_a_time = True
     processes = "StartServers 4\nMinSpareServers 1\nMaxSpareServers 4\nMaxRequestWorkers 4"
+
+
+NOT_ASKED = ("a child that has not accepted yet is not asked as long as another one has, even if that "
+             "one takes nothing more")
+LOCK = ("a child watches its listeners only while it holds a lock: connections are dealt to one "
+        "that waits for the lock, and not taken back while the one that watches has not accepted")
+
+
+def behind_the_lock():
+    """All that needs a connection to be taken."""
+    return {check: LOCK for check in (
+        "first_request", "burst", "connection_per_request", "keep_alive", "close_seen",
+        "reload_under_load", "stop_under_load", "worker_killed", "daemon_killed",
+        "descriptor_limit")}
+
+
+class PreforkTwo(Prefork):
+    """With two sockets a child waits in a poll, and only while it holds a lock."""
+    variant = "prefork, two Listen"
+    slow = True
+    fails = behind_the_lock()
+    at_times = tuple(fails)
+
+    def listen(self, address):
+        return super().listen(address) + "\nListen 127.0.0.1:%d" % free_port()
+
+
+class Event(Apache):
+    """One thread of a child accepts, another one has added the listener to its epoll set."""
+    variant = "event"
+    mpm = "event"
+    slow = True
+    own = {"descriptor_limit": "a child that has no descriptor left ends"}
+    processes = """
+StartServers 2
+ServerLimit 6
+ThreadsPerChild 25
+MinSpareThreads 26
+MaxSpareThreads 75
+MaxRequestWorkers 50
+"""
+
+
+class EventTwo(Event):
+    variant = "event, two Listen"
+    fails = {"burst": NOT_ASKED}
+    at_times = tuple(fails)
+
+    def listen(self, address):
+        return super().listen(address) + "\nListen 127.0.0.1:%d" % free_port()
+
+
+class Worker(Event):
+    """A thread keeps its connection; as many connections as threads are served."""
+    variant = "worker"
+    mpm = "worker"
+    fails = {"burst": NOT_ASKED}
+    at_times = tuple(fails)
+
+
+class WorkerTwo(EventTwo):
+    variant = "worker, two Listen"
+    mpm = "worker"
+    fails = behind_the_lock()
+    at_times = tuple(fails)

@@ -34,3 +34,11 @@ class Sync(Gunicorn):
     worker_class = "sync"
     one_at_a_time = True
     keep_alive = False
+
+
+class Threads(Gunicorn):
+    """The main thread accepts, others serve; the listener is in and out of its epoll set."""
+    variant = "gthread"
+    slow = True
+    worker_class = "gthread"
+    more = ("--threads", "16", "--keep-alive", "60")

@@ -32,6 +32,9 @@ class PhpFpm(Cell):
     one_at_a_time = True
     protocol = FastCgi(PAGE)
     processes = ""
+    fails = {"reload_under_load": "the master executes itself: ringdeald sees its last process leave "
+                                  "and does not adopt from the children, which are of another user"}
+    at_times = tuple(fails)
 
     def command(self, directory, address):
         PAGE.write_text(SCRIPT)
@@ -45,8 +48,48 @@ class PhpFpm(Cell):
 class Static(PhpFpm):
     """A child blocks in accept, on a duplicate of the listener."""
     variant = "static"
-    fails = {"reload_under_load": "the master executes itself: ringdeald sees its last process leave "
-                                  "and does not adopt from the children, which are of another user"}
-    at_times = ("reload_under_load",)
     workers = 4
     processes = "pm = static\npm.max_children = 4"
+
+
+class StaticUnix(Static):
+    variant = "static, UNIX socket"
+    slow = True
+    unix = True
+
+
+class Dynamic(PhpFpm):
+    """The master starts children ahead of what comes."""
+    variant = "dynamic"
+    slow = True
+    elastic = True
+    processes = """pm = dynamic
+pm.max_children = 4
+pm.start_servers = 2
+pm.min_spare_servers = 1
+pm.max_spare_servers = 4"""
+
+
+class DynamicUnix(Dynamic):
+    variant = "dynamic, UNIX socket"
+    unix = True
+
+
+class OnDemand(PhpFpm):
+    """The master watches the listener, and starts a child when a connection comes."""
+    variant = "ondemand"
+    slow = True
+    elastic = True
+    workers = 1
+    burst = 4
+    own = {"burst": "the master starts one child for an event, however many connections came"}
+    fails = PhpFpm.fails | {
+        "worker_killed": "what waits for a child that was stopped is not taken back while the master "
+                         "starts no other"}
+    at_times = tuple(fails)
+    processes = "pm = ondemand\npm.max_children = 4\npm.process_idle_timeout = 60s"
+
+
+class OnDemandUnix(OnDemand):
+    variant = "ondemand, UNIX socket"
+    unix = True

@@ -1,5 +1,7 @@
 import signal
 
+from support.waiting import wait_until
+
 from harness.cell import Cell, write
 
 APPLICATION = 'run ->(environment) { [200, {}, [Process.pid.to_s]] }\n'
@@ -29,3 +31,23 @@ class Cluster(Puma):
     variant = "cluster"
     configuration = "workers 2\n"
     reload_signal = signal.SIGUSR1  # a phased restart
+
+
+class Single(Puma):
+    """One process, which executes itself to restart."""
+    variant = "single"
+    slow = True
+    workers = 1
+    own = Puma.own | {
+        "keep_alive": "closes kept connections when it has more of them than threads"}
+    reload_signal = signal.SIGUSR2
+    stop_status = -signal.SIGTERM
+
+    def worker_pids(self, server):
+        return [server.pid]
+
+    def reload(self, server):
+        starts = server.output().count("Use Ctrl-C to stop")
+        server.signal(self.reload_signal)
+        wait_until(lambda: server.output().count("Use Ctrl-C to stop") > starts,
+                   lambda: "restarted\n" + server.output(), 20)

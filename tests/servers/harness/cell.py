@@ -1,10 +1,12 @@
 """What the matrix has to know about a server. One class is one row of the table."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
 from support.clients import Http
+from support.waiting import wait_until
 
 
 class Cell:
@@ -13,15 +15,18 @@ class Cell:
     program = ""  # its executable, whose absence skips the cell
     version_arguments = ("-v",)
     slow = False  # only in the long run
+    checks = None  # the names of those that are made, None: all
     owned = False  # ringdeald has the listener in its configuration; else it adopts it
     workers = 2
-    one_at_a_time = False  # a worker serves one connection, and blocks in accept for the next
+    elastic = False  # starts more when there is more to do; `workers` are always there
+    all_join = True  # each worker is registered before it is needed
+    one_at_a_time = False  # a worker serves one connection and then takes the next
     keep_alive = True
     protocol = Http
     unix = False  # listens on a path
     reload_signal = None  # None: it has no graceful reload
-    reload_replaces = True  # with new processes
-    stop_signal = signal.SIGTERM  # the graceful one
+    dealt_after_reload = True  # the new processes have the shim too
+    stop_signal = signal.SIGTERM  # the graceful one; None: there is none
     stop_status = 0
     descriptor_limit = 64  # enough to start with, reached by the clients of the check
     environment = {}
@@ -32,12 +37,21 @@ class Cell:
     at_times = ()  # those of `fails` that go well at other times
 
     @property
+    def burst(self):
+        """Connections of which each worker gets its part at once."""
+        return self.workers if self.one_at_a_time else 32
+
+    @property
     def name(self):
         return f"{self.server}, {self.variant}"
 
     @property
     def mode(self):
         return "owned" if self.owned else "adopted"
+
+    @property
+    def key(self):
+        return self.name, self.mode
 
     def version(self):
         """The first word of what it says of itself that begins with a digit, behind any slash."""
@@ -56,7 +70,11 @@ class Cell:
         return server.children()
 
     def reload(self, server):
+        """Begins it, and waits until it has come to an end: the old workers are gone."""
+        old = set(self.worker_pids(server))
         server.signal(self.reload_signal)
+        wait_until(lambda: old.isdisjoint(self.worker_pids(server)),
+                   lambda: f"{old} end\n{server.output()}", 20)
 
     def stop(self, server):
         server.signal(self.stop_signal)
@@ -71,6 +89,20 @@ def write(directory, name, text):
 def bind_text(address):
     """An address as most configurations spell it."""
     return f"unix:{address}" if isinstance(address, str) else "%s:%d" % address
+
+
+def titled(server, pattern):
+    """Processes of the server's group with a command line in which `pattern` is found."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            pid = int(path.name)
+            line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if os.getpgid(pid) == server.pid and re.search(pattern, line):
+                found.append(pid)
+        except OSError:
+            pass  # gone
+    return found
 
 
 def as_root(text):

@@ -2,6 +2,7 @@
 marked `fresh` leave a server behind that is of no use to others, and start their own."""
 import collections
 import os
+import pathlib
 import resource
 import signal
 import statistics
@@ -59,13 +60,14 @@ def first_request(lab):
 
 def burst(lab):
     """As many connections as possible at once; every one is asked while all are with a worker."""
-    count = lab.cell.workers if lab.cell.one_at_a_time else BURST
+    count = lab.cell.burst
     lab.wait_until_idle()
     with Held(lab, count) as held:
         lab.wait_until_taken(count)
         answers = collections.Counter(int(body) for body in held.answers())
-    counts = sorted((answers[pid] for pid in lab.pids()), reverse=True)
-    assert sum(counts) == count, f"{answers}, the workers are {lab.pids()}"
+        workers = lab.pids() | answers.keys() if not lab.cell.elastic else answers.keys()
+    counts = sorted((answers[pid] for pid in workers), reverse=True)
+    assert answers.keys() <= lab.pids(), f"{answers}, the workers are {lab.pids()}"
     assert not lab.dealt or counts[0] - counts[-1] <= 1, f"uneven: {counts}"
     return "/".join(map(str, counts))
 
@@ -108,9 +110,8 @@ def reload_under_load(lab):
     running = load(lab)
     try:
         go_on(running, 50)
-        old = lab.pids()
         lab.cell.reload(lab.server)
-        lab.wait_for_workers(instead_of=old if lab.cell.reload_replaces else ())
+        lab.wait_for_workers(registered=lab.cell.dealt_after_reload)
         go_on(running, 50)
     finally:
         running.stop()
@@ -120,6 +121,7 @@ def reload_under_load(lab):
 def stop_under_load(lab):
     """Refused and reset is what happens to a closed listener's queue; all else is a loss. What waits
     at a listener of ringdeald's own is answered when the server is back."""
+    require(lab.cell.stop_signal, "the server has no graceful stop")
     kept = lab.dealt and lab.cell.owned
     running = load(lab)
     try:
@@ -137,12 +139,28 @@ def stop_under_load(lab):
     assert status == lab.cell.stop_status, f"status {status}\n{lab.log()}"
 
 
+def idle_stop(lab):
+    """Workers that wait for a connection end as well."""
+    require(lab.cell.stop_signal, "the server has no graceful stop")
+    lab.cell.stop(lab.server)
+    status = lab.server.wait(20)
+    assert status == lab.cell.stop_status, f"status {status}\n{lab.log()}"
+
+
+def stop_process(pid):
+    """Until all of its threads have stopped."""
+    os.kill(pid, signal.SIGSTOP)
+    threads = pathlib.Path(f"/proc/{pid}/task")
+    wait_until(lambda: all((thread / "stat").read_text().rpartition(")")[2].split()[0] == "T"
+                           for thread in threads.iterdir()), f"{pid} has stopped")
+
+
 def worker_killed(lab):
     """A stopped worker that has connections queued is killed: others answer them."""
-    require(lab.cell.workers > 1, "there is one process only")
+    require(lab.cell.workers > 1 or lab.cell.elastic, "there is one process only")
     victim = min(lab.pids())
-    os.kill(victim, signal.SIGSTOP)
-    count = lab.cell.workers - 1 if lab.cell.one_at_a_time else BURST
+    stop_process(victim)
+    count = lab.cell.burst - 1 or 1
     with Held(lab, count) as held:
         os.kill(victim, signal.SIGKILL)
         answers = held.answers()
@@ -162,8 +180,6 @@ def daemon_killed(lab):
         running.stop()
     lost = sum(running.failures.values())
     assert lost <= 1, running.failures  # the one in ringdeald's hand
-    lab.cell.stop(lab.server)
-    assert (status := lab.server.wait(20)) == lab.cell.stop_status, f"status {status}"
 
 
 def without_daemon(lab):
@@ -213,6 +229,7 @@ ALL = [
     Check("close seen", close_seen),
     Check("reload", reload_under_load, fresh=True),
     Check("stop", stop_under_load, fresh=True),
+    Check("idle stop", idle_stop, fresh=True),
     Check("worker killed", worker_killed, fresh=True),
     Check("ringdeald killed", daemon_killed, fresh=True),
     Check("no ringdeald", without_daemon, fresh=True, options=lambda _: {"with_daemon": False}),

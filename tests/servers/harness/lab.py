@@ -8,6 +8,8 @@ from support.daemon import Daemon
 from support.target import Target
 from support.waiting import wait_until
 
+from harness.cell import bind_text
+
 
 class Lab:
     """`dealt`: under the shim. `preexec`: what the server's first process does before it runs."""
@@ -27,7 +29,7 @@ class Lab:
     def _start(self, with_daemon, preexec):
         self.address = str(self.directory / "s") if self.cell.unix else ("127.0.0.1", free_port())
         if self.dealt and with_daemon:
-            owned = [f"name: web, bind: {self._bind()}"] if self.cell.owned else []
+            owned = [f"name: web, bind: {bind_text(self.address)}"] if self.cell.owned else []
             self.daemon = Daemon(self.directory, owned, leaks_allowed=True)
         self.start_server(preexec)
 
@@ -41,9 +43,6 @@ class Lab:
         wait_until(self._answers, lambda: "the server answers\n" + self.log(), 20)
         self.wait_for_workers()
 
-    def _bind(self):
-        return f"unix:{self.address}" if self.cell.unix else "%s:%d" % self.address
-
     def _answers(self):
         assert self.server.running(), f"the server ended:\n{self.log()}"
         try:
@@ -55,7 +54,7 @@ class Lab:
 
     def log(self):
         """The end of what the server and ringdeald said."""
-        said = [process.output().splitlines()[-20:]
+        said = [process.output().splitlines()[-8:]
                 for process in (self.server, self.daemon and self.daemon.process) if process]
         return "\n".join(line for lines in said for line in lines)
 
@@ -65,18 +64,25 @@ class Lab:
         return set(self.cell.worker_pids(self.server))
 
     def registered(self):
-        """The workers that ringdeald deals to, by pid."""
+        """The processes that ringdeald knows at the address, by pid."""
+        where = bind_text(self.address)
         return {worker["pid"]: worker for listener in self.daemon.status()["listeners"]
-                for worker in listener["workers"] if worker["state"] == "worker"}
+                for worker in listener["workers"] if listener["address"] == where}
 
-    def wait_for_workers(self, instead_of=()):
-        """Until all are there, none of them of `instead_of`, and each registered."""
+    def wait_for_workers(self, registered=True):
+        """Until all are there, and each registered."""
         def complete():
             pids = self.pids()
-            return (len(pids) == self.cell.workers and pids.isdisjoint(instead_of)
-                    and (self.daemon is None or pids == self.registered().keys()) and pids)
-        return wait_until(complete, lambda: f"{self.cell.workers} workers, there are {self.pids()}\n"
-                          + self.log() + (f"\n{self.daemon.status()}" if self.daemon else ""), 20)
+            enough = (len(pids) >= self.cell.workers if self.cell.elastic
+                      else len(pids) == self.cell.workers)
+            known = (self.daemon is None or not registered or not self.cell.all_join
+                     or pids <= self.registered().keys())
+            return enough and known
+
+        def found():
+            known = self.daemon.status()["listeners"] if self.daemon else "bare"
+            return f"workers: {self.pids()}\n{self.log()}\n{known}"
+        wait_until(complete, found, 20)
 
     def wait_until_taken(self, count):
         """Until the workers have `count` connections open between them."""

@@ -2,21 +2,49 @@
 from harness import checks
 
 
-def spread(row):
-    """Of the burst, bare and dealt."""
-    found = row["checks"].get("burst", {})
-    return f"{found.get('bare', '-')} -> {found.get('dealt', '-')}"
+def row_name(row):
+    return f"{row['server']}, {row['variant']}"
 
 
-def rows_of(rows):
-    yield ["server", "version", "mode", *(check.title for check in checks.ALL), "burst: bare -> dealt"]
-    for row in rows.values():
-        marks = (row["checks"].get(check.name, {}).get("mark", "-") for check in checks.ALL)
-        yield [f"{row['server']}, {row['variant']}", row["version"], row["mode"], *marks, spread(row)]
+def mark_of(row, check):
+    """What was not made is not in the row."""
+    return row["checks"].get(check.name, {}).get("mark", "-")
+
+
+def spread(row, which):
+    return row["checks"].get("burst", {}).get(which, "-")
+
+
+def table(rows):
+    yield ["server", "version", "mode", *(check.title for check in checks.ALL),
+           "burst, bare", "burst, dealt"]
+    for row in rows:
+        yield [row_name(row), row["version"], row["mode"],
+               *(mark_of(row, check) for check in checks.ALL),
+               spread(row, "bare"), spread(row, "dealt")]
 
 
 def lines(rows):
-    cells = list(rows_of(rows))
+    """In columns."""
+    cells = list(table(rows))
     widths = [max(map(len, column)) for column in zip(*cells)]
     for row in cells:
         yield "  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip()
+
+
+def markdown(rows):
+    head, *body = ("| " + " | ".join(row) + " |" for row in table(rows))
+    return [head, "|" + "---|" * head.count(" |"), *body, "", *reasons(rows)]
+
+
+def reasons(rows):
+    """One line for each reason of a server, with the checks that it is of."""
+    for row in rows:
+        found = {}
+        for check in checks.ALL:
+            result = row["checks"].get(check.name, {})
+            if result.get("mark") in ("own", "FAILS"):
+                key = result["mark"], result.get("reason", "not known")
+                found.setdefault(key, []).append(check.title)
+        for (mark, reason), titles in found.items():
+            yield f"- {row_name(row)} ({row['mode']}): {', '.join(titles)}: {mark}: {reason}."

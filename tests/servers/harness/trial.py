@@ -15,7 +15,7 @@ class Trial:
     def __init__(self, results):
         self.results = results
         self.labs = {}
-        self.cell_name = None
+        self.key = None  # of the cell that they are of
 
     def make(self, cell, check):
         """Fails as the check under the shim does, if that is not known of this cell."""
@@ -54,9 +54,9 @@ class Trial:
             return Outcome(failure=failure)
 
     def _shared(self, cell, check, dealt):
-        if self.cell_name != (cell.name, cell.mode):
+        if self.key != cell.key:
             self.close()
-            self.cell_name = cell.name, cell.mode
+            self.key = cell.key
         if dealt not in self.labs:
             self.labs[dealt] = check.lab(cell, dealt)
         return self.labs[dealt]
