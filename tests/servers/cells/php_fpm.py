@@ -1,7 +1,5 @@
 import glob
-import pathlib
 import signal
-import tempfile
 
 from harness.cell import Cell, as_root, write
 from harness.fastcgi import FastCgi
@@ -16,12 +14,11 @@ process_control_timeout = 10s
 {user}
 listen = {address}
 listen.mode = 0666
+chdir = {directory}
 catch_workers_output = yes
 {processes}
 """
 SCRIPT = "<?php echo getmypid();"
-# One for all: what FastCGI asks for names it.
-PAGE = pathlib.Path(tempfile.gettempdir()) / "ringdeal-pid.php"
 
 
 class PhpFpm(Cell):
@@ -30,14 +27,14 @@ class PhpFpm(Cell):
     reload_signal = signal.SIGUSR2
     stop_signal = signal.SIGQUIT
     one_at_a_time = True
-    protocol = FastCgi(PAGE)
+    protocol = FastCgi("/proc/self/cwd/pid.php")
     processes = ""
     fails = {"reload_under_load": "the master executes itself: ringdeald sees its last process leave "
                                   "and does not adopt from the children, which are of another user"}
     at_times = tuple(fails)
 
     def command(self, directory, address):
-        PAGE.write_text(SCRIPT)
+        write(directory, "pid.php", SCRIPT)
         where = address if self.unix else "%s:%d" % address
         configuration = write(directory, "php-fpm.conf", CONFIGURATION.format(
             directory=directory, user=as_root("user = www-data\ngroup = www-data"), address=where,
