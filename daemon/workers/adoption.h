@@ -30,6 +30,7 @@ class Adoption {
 
   // What only others know.
   struct Queries {
+    // Those that left and whose channel is still being emptied are among them.
     std::function<bool(const ListenerPtr&)> has_workers;
     // Not counting those whose end was not noticed yet.
     std::function<bool(const ListenerPtr&)> has_living_workers;

@@ -70,7 +70,10 @@ Adoption::Queries Registrar::MakeQueries() {
     });
   };
   return {
-      .has_workers = [works_for](const auto& listener) { return works_for(listener, false); },
+      .has_workers =
+          [this, works_for](const auto& listener) {
+            return emptying_.contains(listener) || works_for(listener, false);
+          },
       .has_living_workers = [works_for](const auto& listener) { return works_for(listener, true); },
       .door_is_closed = [this](ControlServer::DoorId door) { return server_->DoorIsClosed(door); }};
 }
@@ -346,11 +349,13 @@ void Registrar::EndMembership(ControlConnection* connection) {
       {{"listener", member.listener->name()},
        {"slot", member.slot},
        {"pid", worker->identity().pid}});
+  emptying_.insert(member.listener);
   Empty(
       member.listener, worker->channel(), [] {},
       [this, member] {
         loop_->Post([this, member] {
           member.listener->dealer().Release(member.slot);
+          emptying_.erase(emptying_.find(member.listener));
           adoption_.LetGoIfUnused(member.listener);
         });
       });

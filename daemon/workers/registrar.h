@@ -98,6 +98,8 @@ class Registrar {
   std::unique_ptr<EventLoop::Watch> recall_timer_;
   // Channels over which a recall thread was lost: one each is enough. The thread keeps them alive
   // for as long as it is stuck.
+  // Of workers that have left and whose channel may still hold connections, one entry each.
+  std::multiset<std::shared_ptr<Listener>> emptying_;
   std::set<std::weak_ptr<Channel>, std::owner_less<>> cut_off_;
   std::map<std::string, uint64_t> refusals_;
   uint64_t last_worker_id_ = 0;

@@ -244,17 +244,3 @@ def test_a_setuid_program_is_left_alone(peer, directory, run, helpers):
     if uids[0] == uids[1]:
         pytest.skip("a file system, or a user, without setuid programs")
     assert not peer.binds and not peer.workers
-
-
-def test_who_waited_for_a_killed_server_is_answered_by_the_next(start_daemon, run, helpers):
-    daemon = start_daemon(more="drain_timeout: 30s")
-    server = run("server", "epoll", "--nonblocking")
-    port = helpers.port_of(server)
-    assert int(helpers.ask(port)) == server.pid
-    server.signal(signal.SIGSTOP)
-    with socket.create_connection(("127.0.0.1", port), 10) as client:
-        daemon.wait_for(lambda _: daemon.workers()[0]["pending"] == 1, "handed over")
-        server.kill()
-        daemon.wait_for(lambda _: not daemon.workers(), "its worker is gone")
-        after = run("server", "epoll", "--nonblocking", "--port", port)
-        assert int(client.recv(100)) == after.pid
