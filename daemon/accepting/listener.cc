@@ -10,6 +10,7 @@ namespace {
 DealerSettings SettingsOf(const ListenerConfig& config, const Limits& limits) {
   return {.policy = FindPolicy(config.policy),
           .busy_after_ns = static_cast<uint64_t>(config.busy_after.count()),
+          .recall_after_ns = static_cast<uint64_t>(config.recall_after.count()),
           .channel_depth = limits.channel_depth,
           .workers = limits.workers};
 }

@@ -18,7 +18,10 @@ constexpr int kMostLooks = 8;
 }  // namespace
 
 Dealer::Dealer(const DealerSettings& settings)
-    : settings_(settings), view_(settings.policy), observers_(&workers_) {}
+    : settings_(settings),
+      view_(settings.policy),
+      observers_(&workers_),
+      untaken_(&workers_, &view_, settings.recall_after_ns) {}
 
 std::optional<Slot> Dealer::Add(std::unique_ptr<Worker> worker, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
@@ -46,6 +49,7 @@ std::unique_ptr<Worker> Dealer::Detach(Slot slot) {
   const std::lock_guard lock(mutex_);
   if (At(slot) == nullptr) return nullptr;
   observers_.Remove(slot);
+  untaken_.Remove(slot);
   if (owed_ == slot) owed_.reset();
   // Whoever has the slot next is not gone.
   gone_.erase(std::remove(gone_.begin(), gone_.end(), slot), gone_.end());
@@ -66,13 +70,13 @@ void Dealer::Report(Slot slot, const WorkerReport& report) {
   if (Worker* worker = At(slot)) worker->Report(report);
 }
 
-Dealer::Drained Dealer::SetDraining(Slot slot, bool draining) {
+ToEmpty Dealer::SetDraining(Slot slot, bool draining) {
   const std::lock_guard lock(mutex_);
   Worker* worker = At(slot);
   if (worker == nullptr) return {};
   worker->SetDraining(draining);
   if (draining) view_.Update(slot, view_.worker(slot).load, Standing::kUnavailable);
-  return {worker->channel(), worker->identity().id};
+  return {worker->channel(), slot, worker->identity().id};
 }
 
 std::optional<Slot> Dealer::FindByPid(pid_t pid) const {
@@ -101,14 +105,51 @@ std::vector<Slot> Dealer::TakeGone() {
   return std::exchange(gone_, {});
 }
 
-std::vector<UnansweredBell> Dealer::TakeUnansweredBells() {
+std::vector<ToEmpty> Dealer::TakeUnansweredBells() {
   const std::lock_guard lock(mutex_);
   return observers_.TakeUnanswered();
 }
 
 bool Dealer::HasErrands() const {
   const std::lock_guard lock(mutex_);
-  return !gone_.empty() || !liars_.empty() || observers_.has_unanswered();
+  return !gone_.empty() || !liars_.empty() || observers_.has_unanswered() ||
+         (sent_since_look_ && !untaken_is_watched_);
+}
+
+bool Dealer::WantsWatchOfUntaken() const {
+  const std::lock_guard lock(mutex_);
+  return sent_since_look_ && !untaken_is_watched_;
+}
+
+void Dealer::BeginWatchOfUntaken() {
+  const std::lock_guard lock(mutex_);
+  untaken_is_watched_ = true;
+}
+
+Dealer::Overdue Dealer::TakeOverdue(uint64_t now_ns, bool may_end) {
+  const std::lock_guard lock(mutex_);
+  Overdue overdue;
+  const std::vector<Slot> waited_for = untaken_.slots();
+  for (const Slot slot : waited_for) Refresh(slot, now_ns);
+  untaken_.ForgetTaken();
+  for (const Slot slot : untaken_.FindOverdue(now_ns)) {
+    workers_[slot]->BeginRecall();
+    overdue.channels.push_back({workers_[slot]->channel(), slot, workers_[slot]->identity().id});
+  }
+  for (const Slot slot : waited_for) Refresh(slot, now_ns);
+  overdue.anything_waits = std::exchange(sent_since_look_, false) || !untaken_.empty();
+  untaken_is_watched_ = overdue.anything_waits || !may_end;
+  return overdue;
+}
+
+void Dealer::EndRecall(Slot slot, uint64_t worker_id, uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  if (Worker* worker = Find(slot, worker_id)) worker->EndRecall(now_ns);
+}
+
+Worker* Dealer::Find(Slot slot, uint64_t worker_id) const {
+  Worker* worker = At(slot);
+  return worker != nullptr && worker->identity().id == worker_id ? worker : nullptr;
 }
 
 Dealer::Preparation Dealer::Prepare(uint64_t now_ns) {
@@ -201,6 +242,8 @@ Result<void> Dealer::Send(Slot slot, const Connection& connection) {
     return sent;
   }
   ++delivered_;
+  untaken_.Add(slot);
+  sent_since_look_ = true;
   if (owed_ == slot) owed_.reset();
   return sent;
 }
@@ -301,8 +344,7 @@ void Dealer::Keep(Connection connection) {
 
 void Dealer::CountRecalled(Slot slot, uint64_t worker_id) {
   const std::lock_guard lock(mutex_);
-  Worker* worker = At(slot);
-  if (worker != nullptr && worker->identity().id == worker_id) worker->CountRecalled();
+  if (Worker* worker = Find(slot, worker_id)) worker->NoteRecalled();
 }
 
 size_t Dealer::kept() const {

@@ -13,6 +13,7 @@
 
 #include "daemon/dealing/connection.h"
 #include "daemon/dealing/observers.h"
+#include "daemon/dealing/untaken.h"
 #include "daemon/dealing/view.h"
 #include "daemon/observing/snapshot.h"
 #include "daemon/workers/worker.h"
@@ -22,6 +23,7 @@ namespace ringdeal {
 struct DealerSettings {
   const Policy* policy = nullptr;
   uint64_t busy_after_ns = 0;
+  uint64_t recall_after_ns = 0;
   uint64_t channel_depth = 0;
   size_t workers = 0;  // the most that there may be
 };
@@ -40,19 +42,28 @@ class Dealer {
   std::unique_ptr<Worker> Detach(Slot slot);
   void Release(Slot slot);
   void Report(Slot slot, const WorkerReport& report);
-  struct Drained {
-    std::shared_ptr<Channel> channel;  // to be emptied when draining begins; null: no such worker
-    uint64_t worker_id = 0;
-  };
-  Drained SetDraining(Slot slot, bool draining);
+  // The channel, to be emptied when draining begins; null: no such worker.
+  ToEmpty SetDraining(Slot slot, bool draining);
   std::optional<Slot> FindByPid(pid_t pid) const;
   std::optional<Slot> FindByChannel(const Channel* channel) const;
   // The slots whose channel was found closed by a send since the last call.
   std::vector<Slot> TakeGone();
   // The channels of observers that did not answer their bell, which must be taken out again.
-  std::vector<UnansweredBell> TakeUnansweredBells();
+  std::vector<ToEmpty> TakeUnansweredBells();
   // Such a channel was emptied. If a hold began meanwhile, its bell may have gone with the others.
   void NoteBellsTakenOut(uint64_t now_ns);
+  // Connections were sent, and nobody looks whether they are taken.
+  bool WantsWatchOfUntaken() const;
+  // Somebody calls TakeOverdue now and then from now on, until it ends the watch.
+  void BeginWatchOfUntaken();
+  struct Overdue {
+    std::vector<ToEmpty> channels;  // each to be emptied, with EndRecall at the end
+    bool anything_waits = false;    // or was sent since the last call
+  };
+  // The channels of workers that do not come for what waits there, while another is free. If
+  // nothing waits and `may_end`, the watch is over.
+  Overdue TakeOverdue(uint64_t now_ns, bool may_end);
+  void EndRecall(Slot slot, uint64_t worker_id, uint64_t now_ns);
   // The slots whose counts had to be corrected for the first time since the last call.
   std::vector<Slot> TakeLiars();
   void Show(ListenerSnapshot* snapshot, uint64_t now_ns);
@@ -82,19 +93,20 @@ class Dealer {
   // Takes the connection over, whatever comes of it.
   Outcome Deal(Connection connection, uint64_t now_ns);
 
-  // True if there is something for TakeGone, TakeLiars or TakeUnansweredBells.
+  // True if there is something for TakeGone, TakeLiars or TakeUnansweredBells, or a watch to begin.
   bool HasErrands() const;
 
   // --- any thread
 
   // Takes over a connection that was found in a channel, to be dealt at the next Prepare.
   void Keep(Connection connection);
-  // Counts a connection taken back from a worker that is still there.
+  // Counts a connection taken back from a worker, if it is still there.
   void CountRecalled(Slot slot, uint64_t worker_id);
   size_t kept() const;
 
  private:
   Worker* At(Slot slot) const { return slot < workers_.size() ? workers_[slot].get() : nullptr; }
+  Worker* Find(Slot slot, uint64_t worker_id) const;
   StandingRules RulesAt(uint64_t now_ns) const;
   void Refresh(Slot slot, uint64_t now_ns);
   void RefreshAll(uint64_t now_ns);
@@ -117,7 +129,10 @@ class Dealer {
   std::vector<std::unique_ptr<Worker>> workers_;  // by slot; empty between Detach and Release too
   std::vector<bool> taken_slots_;
   Observers observers_;
-  std::optional<Slot> owed_;  // the next connection is for this one
+  Untaken untaken_;
+  bool untaken_is_watched_ = false;
+  bool sent_since_look_ = false;  // at untaken_
+  std::optional<Slot> owed_;      // the next connection is for this one
   std::vector<Slot> gone_;
   std::vector<Slot> liars_;
   std::deque<Connection> kept_;

@@ -69,7 +69,7 @@ bool Observers::Settle(Slot slot, uint64_t now_ns) {
 
 std::optional<Slot> Observers::TakeOwed() { return std::exchange(owed_, std::nullopt); }
 
-std::vector<UnansweredBell> Observers::TakeUnanswered() { return std::exchange(unanswered_, {}); }
+std::vector<ToEmpty> Observers::TakeUnanswered() { return std::exchange(unanswered_, {}); }
 
 void Observers::Retract(Slot slot) {
   unanswered_.push_back({At(slot)->channel(), slot, At(slot)->identity().id});

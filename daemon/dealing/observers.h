@@ -11,13 +11,6 @@
 
 namespace ringdeal {
 
-// A bell that must be taken out of its channel again.
-struct UnansweredBell {
-  std::shared_ptr<Channel> channel;
-  Slot slot = 0;
-  uint64_t worker_id = 0;
-};
-
 class Observers {
  public:
   using Workers = std::vector<std::unique_ptr<Worker>>;  // by slot
@@ -43,7 +36,7 @@ class Observers {
   std::optional<Slot> TakeOwed();
   // The channels of those that declined: their bells must be taken out again, or a level-triggered
   // watcher would see readiness for ever.
-  std::vector<UnansweredBell> TakeUnanswered();
+  std::vector<ToEmpty> TakeUnanswered();
   bool has_unanswered() const { return !unanswered_.empty(); }
   // What was rung while nobody could take the waiting connection is taken out once one did.
   void RetractDeclined();
@@ -60,7 +53,7 @@ class Observers {
   std::vector<Slot> rung_;      // an answer is awaited
   std::vector<Slot> declined_;  // did not accept
   std::optional<Slot> owed_;
-  std::vector<UnansweredBell> unanswered_;
+  std::vector<ToEmpty> unanswered_;
   bool declined_rung_ = false;
 };
 

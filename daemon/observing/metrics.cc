@@ -94,8 +94,8 @@ void ListenerMode(const Snapshot& snapshot, Samples& samples) {
 }
 
 // The last one stands for whatever else a worker wrote into its page.
-constexpr std::array<const char*, 7> kWorkerStates = {"starting", "observer", "worker", "paused",
-                                                      "left",     "draining", "unknown"};
+constexpr std::array<const char*, 8> kWorkerStates = {"starting", "observer", "worker",  "paused",
+                                                      "left",     "draining", "suspect", "unknown"};
 
 void WorkersByState(const Snapshot& snapshot, Samples& samples) {
   for (const auto& listener : snapshot.listeners) {
@@ -210,12 +210,13 @@ constexpr Metric kMetrics[] = {
     {"ringdeal_workers",
      kGauge,
      {"listener", "state"},
-     "Registered workers by state: starting, observer, worker, paused, left, draining, unknown.",
+     "Registered workers by state: starting, observer, worker, paused, left, draining, suspect, "
+     "unknown.",
      WorkersByState},
 
     {"ringdeal_worker_state", kGauge, kSlot,
      "State of the worker: 0 starting, 1 observer, 2 worker, 3 paused, 4 left, 5 draining, 6 "
-     "unknown.",
+     "suspect, 7 unknown.",
      StateOfWorker},
     {"ringdeal_worker_weight", kGauge, kSlot, "Weight that the worker registered with.",
      OfWorker<&W::weight>},

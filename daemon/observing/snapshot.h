@@ -17,7 +17,7 @@ struct WorkerSnapshot {
   uint32_t slot = 0;
   pid_t pid = 0;
   uid_t uid = 0;
-  std::string state;  // starting, observer, worker, paused, draining, left, unknown
+  std::string state;  // starting, observer, worker, paused, draining, left, suspect, unknown
   bool one_at_a_time = false;
   uint32_t weight = 1;
   std::string cpus;       // where it was set, empty if nowhere

@@ -32,6 +32,9 @@ struct ListenerConfig {
   std::string policy = "least-loaded";
   // In one pass for longer, without taking anything: loses ties; 25 times as long: passed over.
   Duration busy_after = std::chrono::milliseconds(2);
+  // A connection that its worker has not taken for so long goes to another, if that worker shows no
+  // progress and another is free.
+  Duration recall_after = std::chrono::milliseconds(5);
   bool share_listener = true;  // workers get the listener itself, so that they can fail open
   // Who may bind the address under the shim or register without holding the listener. Root and
   // ringdeald's own user always may.
@@ -77,7 +80,7 @@ struct Config {
   std::string http_bind = "127.0.0.1:9945";  // empty: no HTTP
   std::vector<ListenerConfig> listeners;
   AdoptConfig adopt;
-  ListenerConfig adopted;  // policy, busy_after and share_listener of adopted listeners
+  ListenerConfig adopted;  // what adopted listeners have of it: config_keys.cc
   int acceptors = 1;       // acceptor threads
   Duration drain_timeout = std::chrono::seconds(30);  // at stop: how long held connections may wait
   LogConfig log;

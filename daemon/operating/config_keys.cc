@@ -67,6 +67,10 @@ constexpr ConfigKey kKeys[] = {
      "In one pass for longer, a worker loses ties; 25 times as long, it gets nothing while another "
      "is there",
      [](C, L l) -> F { return &l.busy_after; }, TextKind::kNone, 100 * kMicrosecond, 60 * kSecond},
+    {"listeners", "recall_after", "5ms", "duration",
+     "A connection that was handed off and not taken for longer goes to another worker, if its own "
+     "shows no progress",
+     [](C, L l) -> F { return &l.recall_after; }, TextKind::kNone, kMillisecond, 60 * kSecond},
     {"listeners", "share_listener", "true", "true or false",
      "Workers get the listener itself too, and go on without ringdeald if it is gone",
      [](C, L l) -> F { return &l.share_listener; }},
@@ -79,6 +83,8 @@ constexpr ConfigKey kKeys[] = {
      [](C, L l) -> F { return &l.policy; }, TextKind::kPolicy},
     {"adopted", "busy_after", "2ms", "duration", "As of a listener",
      [](C, L l) -> F { return &l.busy_after; }, TextKind::kNone, 100 * kMicrosecond, 60 * kSecond},
+    {"adopted", "recall_after", "5ms", "duration", "As of a listener",
+     [](C, L l) -> F { return &l.recall_after; }, TextKind::kNone, kMillisecond, 60 * kSecond},
     {"adopted", "share_listener", "true", "true or false", "As of a listener",
      [](C, L l) -> F { return &l.share_listener; }},
 

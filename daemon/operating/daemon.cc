@@ -43,8 +43,11 @@ Daemon::Daemon(Config config)
       recall_(std::make_unique<RecallThread>()),
       listeners_(std::make_unique<ListenerTable>(config_.acceptors, MakeIntakeCallbacks())),
       watchdog_(std::make_unique<AcceptorWatchdog>(&loop_, &listeners_->acceptors())),
+      recaller_(std::make_unique<Recaller>(
+          &loop_, listeners_.get(), recall_.get(),
+          [this](const auto& listener, Slot slot) { registrar_->EndWorker(listener, slot); })),
       registrar_(std::make_unique<Registrar>(&loop_, config_, self_, listeners_.get(),
-                                             recall_.get(),
+                                             recaller_.get(),
                                              [this] { return RenderStatus(TakeSnapshot()); })),
       control_(std::make_unique<ControlServer>(&loop_, config_.limits, MakeControlCallbacks())),
       stop_timer_(loop_.MakeTimer([this] { EndIfDealt(); })),
@@ -165,7 +168,7 @@ Snapshot Daemon::TakeSnapshot() {
   snapshot.uptime_seconds = static_cast<double>(now_ns - started_ns_) * 1e-9;
   snapshot.control_connections = control_->connections();
   snapshot.control_refusals = registrar_->refusals();
-  snapshot.recall_threads_abandoned = registrar_->recall_threads_abandoned();
+  snapshot.recall_threads_abandoned = recaller_->threads_abandoned();
   snapshot.acceptor_unblocked = watchdog_->unblocked();
   snapshot.adopt = WhoMayHaveAdopted(self_, config_.adopt);
   for (const auto& listener : listeners_->all()) {

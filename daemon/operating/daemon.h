@@ -30,7 +30,7 @@ class Daemon {
   void Run();
   // True if a thread may be stuck in the kernel: then the process must end without taking apart
   // what that thread will use should it ever return.
-  bool HasStuckThread() const { return registrar_->recall_threads_abandoned() > 0; }
+  bool HasStuckThread() const { return recaller_->threads_abandoned() > 0; }
 
  private:
   IntakeCallbacks MakeIntakeCallbacks();
@@ -47,6 +47,7 @@ class Daemon {
   std::unique_ptr<RecallThread> recall_;
   std::unique_ptr<ListenerTable> listeners_;
   std::unique_ptr<AcceptorWatchdog> watchdog_;
+  std::unique_ptr<Recaller> recaller_;
   std::unique_ptr<Registrar> registrar_;
   std::unique_ptr<ControlServer> control_;
   std::unique_ptr<HttpServer> http_;

@@ -18,9 +18,6 @@
 namespace ringdeal {
 namespace {
 
-// A receive of the recall thread that lasts longer is abandoned (rule 4 of the design).
-constexpr std::chrono::milliseconds kRecallPatience(100);
-
 Result<MappedPage> FillPage(int memory, uint64_t worker_id, const Listener::Socket& socket) {
   Result<MappedPage> page = MapNewPage(memory);
   if (!page) return page;
@@ -52,16 +49,15 @@ const Peer& Registrar::AuthorityOf(const Caller& caller) {
 }
 
 Registrar::Registrar(EventLoop* loop, const Config& config, const Self& self,
-                     ListenerTable* listeners, RecallThread* recall,
+                     ListenerTable* listeners, Recaller* recaller,
                      std::function<std::string()> status)
     : loop_(loop),
       config_(config),
       self_(self),
       listeners_(listeners),
-      recall_(recall),
+      recaller_(recaller),
       status_(std::move(status)),
-      adoption_(loop, config, self, listeners, MakeQueries()),
-      recall_timer_(loop->MakeTimer([this] { LookAtRecall(); })) {}
+      adoption_(loop, config, self, listeners, MakeQueries()) {}
 
 Adoption::Queries Registrar::MakeQueries() {
   const auto works_for = [this](const std::shared_ptr<Listener>& listener, bool living) {
@@ -323,15 +319,10 @@ Result<void, RequestError> Registrar::SetDraining(const Request& request, Caller
   if (listener == nullptr) return RequestError{code::kUnknownListener, "no such listener"};
   Dealer& dealer = listener->dealer();
   const std::optional<Slot> slot = request.pid ? dealer.FindByPid(*request.pid) : request.slot;
-  Dealer::Drained drained;
+  ToEmpty drained;
   if (slot) drained = dealer.SetDraining(*slot, draining);
   if (drained.channel == nullptr) return RequestError{code::kUnknownWorker, "no such worker"};
-  if (draining) {
-    const auto found = [listener, slot, id = drained.worker_id] {
-      listener->dealer().CountRecalled(*slot, id);
-    };
-    Empty(listener, std::move(drained.channel), found, [] {});
-  }
+  if (draining) recaller_->Empty(listener, std::move(drained), [] {});
   listeners_->Wake(listener);
   caller->connection->Answer(OkLine(), {});
   return {};
@@ -350,48 +341,14 @@ void Registrar::EndMembership(ControlConnection* connection) {
        {"slot", member.slot},
        {"pid", worker->identity().pid}});
   emptying_.insert(member.listener);
-  Empty(
-      member.listener, worker->channel(), [] {},
-      [this, member] {
-        loop_->Post([this, member] {
-          member.listener->dealer().Release(member.slot);
-          emptying_.erase(emptying_.find(member.listener));
-          adoption_.LetGoIfUnused(member.listener);
-        });
-      });
-}
-
-// What is found goes to others: the listener keeps it, its acceptor deals it. `found` and `done`
-// are called on the recall thread.
-void Registrar::Empty(std::shared_ptr<Listener> listener, std::shared_ptr<Channel> channel,
-                      std::function<void()> found, std::function<void()> done) {
-  if (cut_off_.contains(channel)) return done();
-  recall_->Empty(
-      std::move(channel),
-      [this, listener, found = std::move(found)](Connection connection) {
-        found();
-        listener->dealer().Keep(std::move(connection));
-        loop_->Post([this, listener] { listeners_->Wake(listener); });
-      },
-      std::move(done));
-  recall_timer_->Arm(kRecallPatience);
-}
-
-void Registrar::LookAtRecall() {
-  if (const auto stuck = recall_->AbandonIfStuck(kRecallPatience)) {
-    ++abandoned_;
-    std::erase_if(cut_off_, [](const auto& channel) { return channel.expired(); });
-    cut_off_.insert(stuck);
-    for (const auto& listener : listeners_->all()) {
-      if (const auto slot = listener->dealer().FindByChannel(stuck.get())) {
-        EndWorker(listener, *slot);
-      }
-    }
-    Log(LogLevel::kWarn, "recall_thread_abandoned",
-        {{"reason",
-          "a worker blocks the receive from its channel; what waits in it is lost to us"}});
-  }
-  if (recall_->busy()) recall_timer_->Arm(kRecallPatience);
+  recaller_->Empty(member.listener, {worker->channel(), member.slot, member.worker_id},
+                   [this, member] {
+                     loop_->Post([this, member] {
+                       member.listener->dealer().Release(member.slot);
+                       emptying_.erase(emptying_.find(member.listener));
+                       adoption_.LetGoIfUnused(member.listener);
+                     });
+                   });
 }
 
 void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {
@@ -402,14 +359,12 @@ void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {
          {"slot", slot},
          {"reason", "the worker's counts ran backwards or past what it was handed"}});
   }
-  for (UnansweredBell& bell : listener->dealer().TakeUnansweredBells()) {
+  for (ToEmpty& bell : listener->dealer().TakeUnansweredBells()) {
     // Its channel may hold connections by now, if it accepts after all.
-    const auto found = [listener, slot = bell.slot, id = bell.worker_id] {
-      listener->dealer().CountRecalled(slot, id);
-    };
-    Empty(listener, std::move(bell.channel), found,
-          [listener] { listener->dealer().NoteBellsTakenOut(MonotonicNs()); });
+    recaller_->Empty(listener, std::move(bell),
+                     [listener] { listener->dealer().NoteBellsTakenOut(MonotonicNs()); });
   }
+  if (listener->dealer().WantsWatchOfUntaken()) recaller_->Watch(listener);
 }
 
 void Registrar::EndWorker(const std::shared_ptr<Listener>& listener, Slot slot) {

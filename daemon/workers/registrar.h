@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "daemon/accepting/listener_table.h"
-#include "daemon/dealing/recall_thread.h"
 #include "daemon/operating/config.h"
 #include "daemon/operating/event_loop.h"
 #include "daemon/workers/adoption.h"
 #include "daemon/workers/control_server.h"
+#include "daemon/workers/recaller.h"
 #include "daemon/workers/request.h"
 
 namespace ringdeal {
@@ -23,7 +23,7 @@ class Registrar {
  public:
   // `status` renders the status document.
   Registrar(EventLoop* loop, const Config& config, const Self& self, ListenerTable* listeners,
-            RecallThread* recall, std::function<std::string()> status);
+            Recaller* recaller, std::function<std::string()> status);
 
   // To be called once, before the first connection.
   void SetServer(ControlServer* server) { server_ = server; }
@@ -37,6 +37,8 @@ class Registrar {
 
   // What a dealer found out: workers whose channel is closed, bells to be taken out again.
   void RunErrands(const std::shared_ptr<Listener>& listener);
+  // Ends the control connection of a worker that can be dealt to no more.
+  void EndWorker(const std::shared_ptr<Listener>& listener, Slot slot);
   // From now on nobody may bind or join.
   void Stop() {
     stopping_ = true;
@@ -44,7 +46,6 @@ class Registrar {
   }
 
   const std::map<std::string, uint64_t>& refusals() const { return refusals_; }
-  uint64_t recall_threads_abandoned() const { return abandoned_; }
 
  private:
   // What a control connection of a worker stands for.
@@ -81,29 +82,20 @@ class Registrar {
   Result<void, RequestError> Join(const Request& request, std::shared_ptr<Listener> listener,
                                   const Listener::Socket& socket, Caller* caller);
   void EndMembership(ControlConnection* connection);
-  void Empty(std::shared_ptr<Listener> listener, std::shared_ptr<Channel> channel,
-             std::function<void()> found, std::function<void()> done);
-  void EndWorker(const std::shared_ptr<Listener>& listener, Slot slot);
-  void LookAtRecall();
 
   EventLoop* const loop_;
   const Config& config_;
   const Self self_;
   ListenerTable* const listeners_;
-  RecallThread* const recall_;
+  Recaller* const recaller_;
   const std::function<std::string()> status_;
   ControlServer* server_ = nullptr;
   Adoption adoption_;
   std::map<ControlConnection*, Membership> members_;
-  std::unique_ptr<EventLoop::Watch> recall_timer_;
-  // Channels over which a recall thread was lost: one each is enough. The thread keeps them alive
-  // for as long as it is stuck.
   // Of workers that have left and whose channel may still hold connections, one entry each.
   std::multiset<std::shared_ptr<Listener>> emptying_;
-  std::set<std::weak_ptr<Channel>, std::owner_less<>> cut_off_;
   std::map<std::string, uint64_t> refusals_;
   uint64_t last_worker_id_ = 0;
-  uint64_t abandoned_ = 0;
   bool stopping_ = false;
 };
 

@@ -18,13 +18,52 @@ Reading Worker::Read(const StandingRules& rules) {
   reading.honest = counts_.Believe(line, given());
   if (counts_.taken() != taken_before) progress_ns_ = rules.now_ns;
   const uint64_t pending = given() - counts_.taken();
+  if (pending > 0 || untaken_since_ns_ != 0 || suspect_) LookForLife(line, rules.now_ns);
   reading.load = counts_.active() + pending + BelievedQueued(line);
   const uint64_t without_progress = WithoutProgress(line, progress_ns_, rules.now_ns);
   reading.in_long_pass = without_progress > rules.busy_after_ns;
   reading.standing = StandingOf(line, pending, without_progress, rules);
   if (full_at_taken_ && *full_at_taken_ != counts_.taken()) full_at_taken_.reset();
+  if (suspect_ && reading.standing == Standing::kEligible) reading.standing = Standing::kBusy;
   if (draining_ || gone_ || full_at_taken_) reading.standing = Standing::kUnavailable;
   return reading;
+}
+
+void Worker::LookForLife(const WorkerLine& line, uint64_t now_ns) {
+  const Page::Signs& signs = page_->signs;
+  SignsOfLife life = {.taken = counts_.taken()};
+  // A paused one goes on with its passes and comes for nothing.
+  if (line.state != WorkerState::kPaused) {
+    life.passes = signs.passes.load(std::memory_order_relaxed);
+    life.rung = signs.rung.load(std::memory_order_relaxed);
+    life.pass_start = line.pass_start;
+  }
+  if (untaken_since_ns_ == 0 || life != life_) untaken_since_ns_ = now_ns;
+  life_ = life;
+  if (pending() == 0) untaken_since_ns_ = 0;
+  if (life != life_at_recall_) suspect_ = false;
+}
+
+uint64_t Worker::StuckFor(uint64_t now_ns) const {
+  return untaken_since_ns_ != 0 && now_ns > untaken_since_ns_ ? now_ns - untaken_since_ns_ : 0;
+}
+
+void Worker::BeginRecall() {
+  in_recall_ = true;
+  recalled_some_ = false;
+  life_at_recall_ = life_;
+}
+
+void Worker::NoteRecalled() {
+  CountRecalled();
+  if (!in_recall_ || recalled_some_) return;
+  recalled_some_ = true;
+  suspect_ = true;
+}
+
+void Worker::EndRecall(uint64_t now_ns) {
+  in_recall_ = false;
+  if (suspect_) (void)Ring(now_ns);
 }
 
 Reading Worker::ReadReport(const StandingRules& rules) {
@@ -71,9 +110,10 @@ bool Worker::blocks_in_accept() const {
 
 namespace {
 
-std::string StateName(WorkerState state, bool draining, bool gone) {
+std::string StateName(WorkerState state, bool draining, bool gone, bool suspect) {
   if (gone) return "left";
   if (draining) return "draining";
+  if (suspect && state == WorkerState::kWorker) return "suspect";
   switch (state) {
     case WorkerState::kStarting:
       return "starting";
@@ -105,12 +145,12 @@ WorkerSnapshot Worker::Show(Slot slot, uint64_t now_ns) const {
   shown.taken = std::min(taken(), given());
   shown.pending = given() - shown.taken;
   if (report_) {
-    shown.state = StateName(WorkerState::kWorker, draining_, gone_);
+    shown.state = StateName(WorkerState::kWorker, draining_, gone_, false);
     shown.active = std::min(report_->active, given());
     shown.closed = shown.taken - std::min(shown.active, shown.taken);
     shown.queued = report_->pending;
   } else {
-    shown.state = StateName(line.state, draining_, gone_);
+    shown.state = StateName(line.state, draining_, gone_, suspect_);
     shown.one_at_a_time = line.style == AcceptStyle::kOneAtATime;
     shown.active = counts_.active();
     shown.closed = counts_.closed();

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,6 +35,23 @@ struct WorkerReport {
   uint64_t active = 0;   // open connections
   uint64_t pending = 0;  // work that it holds and has not begun
   uint64_t taken = 0;    // connections received since it registered
+};
+
+// What changes in a page when its process does anything about connections.
+struct SignsOfLife {
+  uint64_t taken = 0;
+  uint64_t passes = 0;
+  uint64_t rung = 0;
+  uint64_t pass_start = 0;
+
+  friend bool operator==(const SignsOfLife&, const SignsOfLife&) = default;
+};
+
+// A channel to be emptied, and whose it is.
+struct ToEmpty {
+  std::shared_ptr<Channel> channel;
+  uint32_t slot = 0;
+  uint64_t worker_id = 0;
 };
 
 struct Reading {
@@ -69,6 +87,19 @@ class Worker {
   void MarkGone() { gone_ = true; }
   bool gone() const { return gone_; }
 
+  // For how long something has waited in the channel while the worker showed no sign of life, as of
+  // the last Read; 0 if nothing waits. A worker that maps no page shows none: always 0.
+  uint64_t StuckFor(uint64_t now_ns) const;
+  uint64_t pending() const { return given() - std::min(taken(), given()); }
+  // Its channel is being emptied because it is stuck. If a connection is found there, it is a
+  // suspect from then on: rung instead of dealt to, unless only suspects are left, until its page
+  // shows life that it did not show when the recall began.
+  void BeginRecall();
+  void EndRecall(uint64_t now_ns);
+  void NoteRecalled();
+  bool in_recall() const { return in_recall_; }
+  bool suspect() const { return suspect_; }
+
   // Returns true the first time.
   bool MarkLiar() { return !std::exchange(liar_, true); }
 
@@ -87,6 +118,7 @@ class Worker {
   uint64_t taken() const { return report_ ? report_->taken : counts_.taken(); }
   uint64_t given() const { return handed_ - recalled_; }
   Reading ReadReport(const StandingRules& rules);
+  void LookForLife(const WorkerLine& line, uint64_t now_ns);
 
   WorkerIdentity identity_;
   MappedPage page_;
@@ -99,6 +131,12 @@ class Worker {
   uint64_t progress_ns_ = 0;  // when a connection was last seen to be taken
   std::optional<WorkerReport> report_;
   std::optional<uint64_t> full_at_taken_;
+  SignsOfLife life_;
+  uint64_t untaken_since_ns_ = 0;  // 0: nothing waits
+  SignsOfLife life_at_recall_;
+  bool in_recall_ = false;
+  bool recalled_some_ = false;  // by the recall that is under way
+  bool suspect_ = false;
   bool draining_ = false;
   bool gone_ = false;
   bool liar_ = false;

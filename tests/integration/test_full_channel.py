@@ -1,10 +1,11 @@
-"""A worker that takes nothing keeps nobody waiting once its channel is full."""
+"""A worker that takes nothing keeps nobody waiting once its channel is full, even if nothing is ever
+taken back from it."""
 from support.clients import Burst
 from support.worker import Worker
 
 
 def test_the_next_worker_gets_what_one_has_no_room_for(start_daemon, closing):
-    daemon = start_daemon("name: web, bind: 127.0.0.1:0, policy: round-robin",
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0, policy: round-robin, recall_after: 1min",
                           more="limits: {channel_depth: 4}")
     full, other = (closing.add(worker, worker.close)
                    for worker in [Worker(daemon).become(), Worker(daemon).become()])
@@ -16,7 +17,7 @@ def test_the_next_worker_gets_what_one_has_no_room_for(start_daemon, closing):
 
 
 def test_a_channel_that_the_kernel_finds_full_is_passed_over(start_daemon, closing):
-    daemon = start_daemon("name: web, bind: 127.0.0.1:0, policy: round-robin",
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0, policy: round-robin, recall_after: 1min",
                           more="limits: {channel_depth: 4096}")
     full, other = (closing.add(worker, worker.close)
                    for worker in [Worker(daemon).become(), Worker(daemon).become()])

@@ -194,7 +194,8 @@ const BadFile kShapes[] = {
      "f.yaml:2:3: 'listeners' must be a list; begin each listener with '- name: ...'"},
     {"ListenerAsAText", "listeners:\n  - web\n",
      "f.yaml:2:5: 'key: value' lines are expected in listener; known: name, bind, backlog, "
-     "ipv6_only, mode, owner, group, policy, busy_after, share_listener, allow"},
+     "ipv6_only, mode, owner, group, policy, busy_after, recall_after, "
+     "share_listener, allow"},
     {"SectionAsAText", "http: 127.0.0.1:9945\n",
      "f.yaml:1:7: 'key: value' lines are expected in http; known: bind"},
     {"DocumentAsAList", "- acceptors\n",
@@ -229,9 +230,9 @@ control: {path: /c.sock, mode: 0600, owner: "1", group: "2", admin: ["3", "@4"]}
 http: {bind: ""}
 listeners:
   - {name: a, bind: 'unix:/a', backlog: 7, mode: 0777, owner: "5", group: "6",
-     policy: round-robin, busy_after: 3ms, share_listener: false, allow: ["7", "@8", "9"]}
+     policy: round-robin, busy_after: 3ms, recall_after: 5s, share_listener: false, allow: ["7", "@8", "9"]}
   - {name: b, bind: '[::1]:0', ipv6_only: true}
-adopted: {policy: round-robin, busy_after: 4ms, share_listener: false}
+adopted: {policy: round-robin, busy_after: 4ms, recall_after: 6s, share_listener: false}
 log: {level: debug, format: json}
 limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, channel_depth: 13,
          registration_timeout: 14s}
@@ -243,8 +244,8 @@ limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, 
   expected.drain_timeout = seconds(60);
   expected.control = {"/c.sock", 0600, "1", "2", {{3}, {4}}};
   expected.http_bind = "";
-  ListenerConfig a{"a", "unix:/a",     false,           7,     0777,         "5",
-                   "6", "round-robin", milliseconds(3), false, {{7, 9}, {8}}};
+  ListenerConfig a{"a", "unix:/a",     false,           7,          0777,  "5",
+                   "6", "round-robin", milliseconds(3), seconds(5), false, {{7, 9}, {8}}};
   ListenerConfig b;
   b.name = "b";
   b.bind = "[::1]:0";
@@ -252,6 +253,7 @@ limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, 
   expected.listeners = {a, b};
   expected.adopted.policy = "round-robin";
   expected.adopted.busy_after = milliseconds(4);
+  expected.adopted.recall_after = seconds(6);
   expected.adopted.share_listener = false;
   expected.log = {"debug", "json"};
   expected.limits = {10, 11, 12, 13, seconds(14)};

@@ -105,6 +105,7 @@ class DealerTest : public testing::Test {
 
   Dealer dealer_{{.policy = FindPolicy("least-loaded"),
                   .busy_after_ns = 2 * kMs,
+                  .recall_after_ns = 5 * kMs,
                   .channel_depth = 128,
                   .workers = 8}};
   std::vector<UniqueFd> clients_;
@@ -476,6 +477,139 @@ TEST_F(DealerTest, DoesNotTakeTheNextInASlotForTheOneThatWasGone) {
   Process next;
   EXPECT_EQ(Join(&next), slot);
   EXPECT_TRUE(dealer_.TakeGone().empty());
+}
+
+// Workers that do not come for what was handed to them.
+class RecallTest : public DealerTest {
+ protected:
+  RecallTest() {
+    for (Process* process : {&first_, &second_}) {
+      slots_.push_back(Join(process));
+      process->Accepting();
+      process->page().progress.waiting = 1;
+    }
+    dealer_.BeginWatchOfUntaken();
+  }
+
+  // What the recaller does, at this time; returns how many connections it found.
+  size_t Recall(uint64_t now_ns) {
+    size_t found = 0;
+    for (const ToEmpty& each : dealer_.TakeOverdue(now_ns, false).channels) {
+      while (true) {
+        Result<std::optional<Connection>> connection = each.channel->TakeBack();
+        if (!connection || !*connection) break;
+        ++found;
+        dealer_.CountRecalled(each.slot, each.worker_id);
+        dealer_.Keep(std::move(**connection));
+      }
+      dealer_.EndRecall(each.slot, each.worker_id, now_ns);
+    }
+    if (found == 0) return 0;
+    EXPECT_EQ(dealer_.Prepare(now_ns).readiness, Dealer::Readiness::kReady);
+    return found;
+  }
+
+  // Deals one; which of the two got it is by turns.
+  Process* DealOne(uint64_t now_ns = kNow) {
+    const uint64_t before = Show(slots_[0]).handed;
+    EXPECT_EQ(Deal(now_ns), Dealer::Outcome::kDelivered);
+    return Show(slots_[0]).handed > before ? &first_ : &second_;
+  }
+  Process* OtherThan(Process* process) { return process == &first_ ? &second_ : &first_; }
+  WorkerSnapshot ShowOf(Process* process) { return Show(slots_[process == &first_ ? 0 : 1]); }
+  static void BeginPass(Process* process, uint64_t at_ns) {
+    process->page().progress.waiting = 0;
+    process->page().progress.pass_start = at_ns;
+  }
+
+  Process first_, second_;
+  std::vector<Slot> slots_;
+};
+
+TEST_F(RecallTest, DoesNotLeaveAConnectionWithAStoppedWorker) {
+  Process* stopped = DealOne();
+  Process* other = OtherThan(stopped);
+  EXPECT_EQ(Recall(kNow + 4 * kMs), 0u) << "it may still come";
+  EXPECT_EQ(Recall(kNow + 5 * kMs), 1u);
+  EXPECT_EQ(other->Take(), FrameKind::kConnection);
+  EXPECT_EQ(ShowOf(stopped).state, "suspect");
+  EXPECT_EQ(ShowOf(stopped).pending, 0u);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(DealOne(kNow + 6 * kMs), other) << "idle as the other looks";
+}
+
+TEST_F(RecallTest, DoesNotLeaveAConnectionBehindALongPass) {
+  Process* busy = DealOne();
+  EXPECT_EQ(busy->Take(), FrameKind::kConnection);
+  BeginPass(busy, kNow);
+  Process* other = OtherThan(busy);
+  while (DealOne(kNow + kMs) != busy) other->Take();
+  EXPECT_EQ(Recall(kNow + 7 * kMs), 1u);
+  while (other->Take()) {
+  }
+  EXPECT_EQ(ShowOf(busy).pending, 0u);
+  EXPECT_EQ(ShowOf(other).pending, 0u);
+}
+
+TEST_F(RecallTest, DoesNotMakeASpreadUnevenForSomeMillisecondsOfNoLife) {
+  for (int i = 0; i < 32; ++i) DealOne();
+  while (second_.Take()) {
+  }
+  for (uint64_t ms = 1; ms < 40; ms += 5) EXPECT_EQ(Recall(kNow + ms * kMs), 0u);
+  EXPECT_EQ(Recall(kNow + 41 * kMs), 16u) << "this one does not come any more";
+}
+
+TEST_F(RecallTest, DoesNotMoveAConnectionFromOneStuckWorkerToAnother) {
+  DealOne();
+  DealOne();
+  EXPECT_EQ(Recall(kNow + 1000 * kMs), 0u);
+  EXPECT_EQ(Show(slots_[0]).state, "worker");
+}
+
+TEST_F(RecallTest, DoesNotSuspectAWorkerThatTookAllMeanwhile) {
+  Process* slow = DealOne();
+  const Dealer::Overdue overdue = dealer_.TakeOverdue(kNow + 5 * kMs, false);
+  ASSERT_EQ(overdue.channels.size(), 1u);
+  EXPECT_EQ(slow->Take(), FrameKind::kConnection);
+  dealer_.EndRecall(overdue.channels[0].slot, overdue.channels[0].worker_id, kNow + 6 * kMs);
+  EXPECT_EQ(ShowOf(slow).state, "worker");
+  EXPECT_EQ(slow->Take(), std::nullopt) << "no bell either";
+}
+
+TEST_F(RecallTest, DoesNotPassOverASuspectThatShowsLife) {
+  Process* stopped = DealOne();
+  EXPECT_EQ(Recall(kNow + 5 * kMs), 1u);
+  EXPECT_EQ(stopped->Take(), FrameKind::kDoorbell);
+  EXPECT_EQ(DealOne(kNow + 6 * kMs), stopped);
+  EXPECT_EQ(ShowOf(stopped).state, "worker");
+}
+
+TEST_F(RecallTest, DoesNotHoldWhileOnlySuspectsAreLeft) {
+  Process* stopped = DealOne();
+  EXPECT_EQ(Recall(kNow + 5 * kMs), 1u);
+  dealer_.Detach(slots_[OtherThan(stopped) == &first_ ? 0 : 1]);
+  EXPECT_EQ(dealer_.Prepare(kNow + 6 * kMs).readiness, Dealer::Readiness::kReady);
+  EXPECT_EQ(Deal(kNow + 6 * kMs), Dealer::Outcome::kDelivered);
+}
+
+TEST_F(RecallTest, DoesNotLeaveAConnectionWithAPausedWorkerThatGoesOnWithItsPasses) {
+  Process* paused = DealOne();
+  paused->page().progress.state = WorkerState::kPaused;
+  for (uint64_t ms = 1; ms < 5; ++ms) {
+    ++paused->page().signs.passes;
+    EXPECT_EQ(Recall(kNow + ms * kMs), 0u);
+  }
+  EXPECT_EQ(Recall(kNow + 6 * kMs), 1u);
+  EXPECT_EQ(OtherThan(paused)->Take(), FrameKind::kConnection);
+}
+
+TEST_F(RecallTest, DoesNotLookForEver) {
+  DealOne()->Take();
+  EXPECT_TRUE(dealer_.TakeOverdue(kNow, true).anything_waits) << "sent since the last look";
+  EXPECT_FALSE(dealer_.TakeOverdue(kNow, true).anything_waits);
+  EXPECT_FALSE(dealer_.WantsWatchOfUntaken());
+  DealOne();
+  EXPECT_TRUE(dealer_.WantsWatchOfUntaken());
 }
 
 TEST(RecallThreadTest, IsReplacedWhenAReceiveDoesNotReturn) {

@@ -127,9 +127,9 @@ TEST(Metrics, DoNotGrowWithProcessesOrUsers) {
 }
 
 TEST(Metrics, NumberEachStateAsTheManualDoes) {
-  const char* const states[] = {"starting", "observer", "worker", "paused",
-                                "left",     "draining", "unknown"};
-  for (int number = 0; number < 7; ++number) {
+  const char* const states[] = {"starting", "observer", "worker",  "paused",
+                                "left",     "draining", "suspect", "unknown"};
+  for (int number = 0; number < 8; ++number) {
     Snapshot snapshot = SampleSnapshot();
     snapshot.listeners[0].workers[0].state = states[number];
     EXPECT_THAT(Rendered(snapshot), Contains("ringdeal_worker_state{listener=\"web\",slot=\"0\"} " +

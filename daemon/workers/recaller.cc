@@ -1,0 +1,91 @@
+#include "daemon/workers/recaller.h"
+
+#include <utility>
+
+#include "daemon/operating/log.h"
+#include "daemon/operating/monotonic_clock.h"
+
+namespace ringdeal {
+namespace {
+
+// A receive of the recall thread that lasts longer is abandoned (rule 4 of the design).
+constexpr std::chrono::milliseconds kThreadPatience(100);
+// Looks that found nothing waiting before the watch ends: a connection every now and then must not
+// begin a watch each.
+constexpr int kQuietLooks = 100;
+
+}  // namespace
+
+Recaller::Recaller(EventLoop* loop, ListenerTable* listeners, RecallThread* thread, CutOff cut_off)
+    : loop_(loop),
+      listeners_(listeners),
+      thread_(thread),
+      cut_off_worker_(std::move(cut_off)),
+      thread_timer_(loop->MakeTimer([this] { LookAtThread(); })) {}
+
+void Recaller::Empty(const ListenerPtr& listener, ToEmpty what, std::function<void()> done) {
+  if (cut_off_.contains(what.channel)) return done();
+  thread_->Empty(
+      std::move(what.channel),
+      [this, listener, slot = what.slot, id = what.worker_id](Connection connection) {
+        listener->dealer().CountRecalled(slot, id);
+        listener->dealer().Keep(std::move(connection));
+        loop_->Post([this, listener] { listeners_->Wake(listener); });
+      },
+      std::move(done));
+  thread_timer_->Arm(kThreadPatience);
+}
+
+void Recaller::Watch(const ListenerPtr& listener) {
+  listener->dealer().BeginWatchOfUntaken();
+  WatchOfUntaken& watch = watches_[listener];
+  if (watch.timer == nullptr) {
+    watch.timer = loop_->MakeTimer([this, listener] { LookAtUntaken(listener); });
+  }
+  watch.quiet_looks = 0;
+  watch.timer->Arm(listener->config().recall_after);
+}
+
+void Recaller::LookAtUntaken(const ListenerPtr& listener) {
+  const auto found = watches_.find(listener);
+  if (found == watches_.end()) return;
+  WatchOfUntaken& watch = found->second;
+  const bool may_end = watch.quiet_looks >= kQuietLooks;
+  Dealer::Overdue overdue = listener->dealer().TakeOverdue(MonotonicNs(), may_end);
+  for (ToEmpty& each : overdue.channels) {
+    const Slot slot = each.slot;
+    const uint64_t id = each.worker_id;
+    Log(LogLevel::kInfo, "recalled",
+        {{"listener", listener->name()},
+         {"slot", slot},
+         {"reason", "the worker does not come for what was handed to it"}});
+    Empty(listener, std::move(each),
+          [listener, slot, id] { listener->dealer().EndRecall(slot, id, MonotonicNs()); });
+  }
+  watch.quiet_looks = overdue.anything_waits ? 0 : watch.quiet_looks + 1;
+  if (overdue.anything_waits || !may_end) {
+    watch.timer->Arm(listener->config().recall_after);
+  } else if (!listeners_->Contains(listener)) {
+    // Not here: it would end the timer that calls.
+    loop_->Post([this, listener] { watches_.erase(listener); });
+  }
+}
+
+void Recaller::LookAtThread() {
+  if (const auto stuck = thread_->AbandonIfStuck(kThreadPatience)) {
+    ++abandoned_;
+    std::erase_if(cut_off_, [](const auto& channel) { return channel.expired(); });
+    cut_off_.insert(stuck);
+    for (const auto& listener : listeners_->all()) {
+      if (const auto slot = listener->dealer().FindByChannel(stuck.get())) {
+        cut_off_worker_(listener, *slot);
+      }
+    }
+    Log(LogLevel::kWarn, "recall_thread_abandoned",
+        {{"reason",
+          "a worker blocks the receive from its channel; what waits in it is lost to us"}});
+  }
+  if (thread_->busy()) thread_timer_->Arm(kThreadPatience);
+}
+
+}  // namespace ringdeal
