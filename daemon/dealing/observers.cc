@@ -9,7 +9,8 @@ namespace {
 // How long dealing waits for one that was rung.
 constexpr uint64_t kPatienceNs = 50'000'000;
 
-void Erase(std::vector<Slot>* slots, Slot slot) {
+template <typename Slots>
+void Erase(Slots* slots, Slot slot) {
   slots->erase(std::remove(slots->begin(), slots->end(), slot), slots->end());
 }
 
@@ -18,6 +19,7 @@ void Erase(std::vector<Slot>* slots, Slot slot) {
 void Observers::Remove(Slot slot) {
   Erase(&silent_, slot);
   Erase(&rung_, slot);
+  Erase(&late_, slot);
   Erase(&declined_, slot);
   if (owed_ == slot) owed_.reset();
 }
@@ -45,16 +47,31 @@ uint64_t Observers::Await(uint64_t now_ns) {
   const auto settled = [this, now_ns](Slot slot) { return Settle(slot, now_ns); };
   rung_.erase(std::remove_if(rung_.begin(), rung_.end(), settled), rung_.end());
   for (const Slot slot : rung_) until = std::max(until, At(slot)->bell_deadline_ns());
+  LookAtALateOne(now_ns);
   return until;
+}
+
+// One a call: there may be many.
+void Observers::LookAtALateOne(uint64_t now_ns) {
+  if (late_.empty()) return;
+  const Slot slot = late_.front();
+  late_.pop_front();
+  (void)Settle(slot, now_ns);
 }
 
 bool Observers::Settle(Slot slot, uint64_t now_ns) {
   Worker* worker = At(slot);
   const Worker::Answer answer = worker->AnswerToBell(now_ns);
   if (answer == Worker::Answer::kNone) return false;
+  // It has not run since: its bell stays where it is, and promotes it whenever it comes.
+  if (answer == Worker::Answer::kLate) {
+    late_.push_back(slot);
+    return true;
+  }
   worker->page().orders.wants_ready.store(0, std::memory_order_relaxed);
   switch (answer) {
     case Worker::Answer::kNone:
+    case Worker::Answer::kLate:
       break;
     case Worker::Answer::kPromoted:
       if (worker->blocks_in_accept()) owed_ = slot;

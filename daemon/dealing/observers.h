@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -43,7 +44,9 @@ class Observers {
 
  private:
   Worker* At(Slot slot) const { return (*workers_)[slot].get(); }
+  // Returns true if it is awaited no more.
   bool Settle(Slot slot, uint64_t now_ns);
+  void LookAtALateOne(uint64_t now_ns);
   void Retract(Slot slot);
   // One that accepted after all is no observer any more.
   void ForgetPromoted();
@@ -51,7 +54,8 @@ class Observers {
   const Workers* workers_;
   std::vector<Slot> silent_;    // to be rung when a connection waits
   std::vector<Slot> rung_;      // an answer is awaited
-  std::vector<Slot> declined_;  // did not accept
+  std::deque<Slot> late_;       // neither accepted nor ended a pass while it was awaited
+  std::vector<Slot> declined_;  // ended a pass and did not accept
   std::optional<Slot> owed_;
   std::vector<ToEmpty> unanswered_;
   bool declined_rung_ = false;

@@ -100,8 +100,9 @@ Worker::Answer Worker::AnswerToBell(uint64_t now_ns) const {
     return waits || now_ns >= bell_deadline_ns_ ? Answer::kPromoted : Answer::kNone;
   }
   const uint64_t passes = page_->signs.passes.load(std::memory_order_seq_cst);
-  const bool over = passes >= bell_declined_at_passes_ || now_ns >= bell_deadline_ns_;
-  return over || line.state == WorkerState::kLeft ? Answer::kDeclined : Answer::kNone;
+  const bool declined = passes >= bell_declined_at_passes_ || line.state == WorkerState::kLeft;
+  if (declined) return Answer::kDeclined;
+  return now_ns >= bell_deadline_ns_ ? Answer::kLate : Answer::kNone;
 }
 
 bool Worker::blocks_in_accept() const {

@@ -108,7 +108,7 @@ class Worker {
   // Sends a doorbell, to be answered until `deadline_ns`. A pass that is under way may have looked
   // at the channel already: the end of the one after it declines.
   Result<void> Ring(uint64_t deadline_ns);
-  enum class Answer : uint8_t { kNone, kPromoted, kDeclined };
+  enum class Answer : uint8_t { kNone, kPromoted, kDeclined, kLate };
   // What the page says about the bell that was rung.
   Answer AnswerToBell(uint64_t now_ns) const;
   uint64_t bell_deadline_ns() const { return bell_deadline_ns_; }

@@ -385,8 +385,20 @@ TEST_F(ObserverTest, IsNotAwaitedForEver) {
   worker.Accepting();
   EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kAwait);
   EXPECT_EQ(dealer_.Prepare(kNow + 50 * kMs).readiness, Dealer::Readiness::kReady);
-  EXPECT_EQ(dealer_.TakeUnansweredBells().size(), 1u) << "its bell must be taken out again";
   EXPECT_EQ(dealer_.Prepare(kNow + 51 * kMs).readiness, Dealer::Readiness::kReady) << "once only";
+}
+
+TEST_F(ObserverTest, KeepsItsBellIfItWasKeptFromRunningForLonger) {
+  Process observer, worker;
+  JoinObserver(&observer);
+  Join(&worker);
+  worker.Accepting();
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kAwait);
+  EXPECT_EQ(dealer_.Prepare(kNow + 50 * kMs).readiness, Dealer::Readiness::kReady);
+  EXPECT_TRUE(dealer_.TakeUnansweredBells().empty()) << "nothing else would ever promote it";
+  EndPass(&observer);
+  EXPECT_EQ(dealer_.Prepare(kNow + 60 * kMs).readiness, Dealer::Readiness::kReady);
+  EXPECT_EQ(dealer_.TakeUnansweredBells().size(), 1u) << "it ran, and did not accept";
 }
 
 TEST_F(ObserverTest, DeclinesByAPassWithoutAnAccept) {
