@@ -132,9 +132,11 @@ Dealer::Overdue Dealer::TakeOverdue(uint64_t now_ns, bool may_end) {
   const std::vector<Slot> waited_for = untaken_.slots();
   for (const Slot slot : waited_for) Refresh(slot, now_ns);
   untaken_.ForgetTaken();
-  for (const Slot slot : untaken_.FindOverdue(now_ns)) {
-    workers_[slot]->BeginRecall();
-    overdue.channels.push_back({workers_[slot]->channel(), slot, workers_[slot]->identity().id});
+  for (const auto& [slot, unless_runnable] : untaken_.FindOverdue(now_ns)) {
+    Worker& worker = *workers_[slot];
+    worker.BeginRecall();
+    overdue.workers.push_back(
+        {{worker.channel(), slot, worker.identity().id}, worker.identity().pid, unless_runnable});
   }
   for (const Slot slot : waited_for) Refresh(slot, now_ns);
   overdue.anything_waits = std::exchange(sent_since_look_, false) || !untaken_.empty();

@@ -56,11 +56,16 @@ class Dealer {
   bool WantsWatchOfUntaken() const;
   // Somebody calls TakeOverdue now and then from now on, until it ends the watch.
   void BeginWatchOfUntaken();
-  struct Overdue {
-    std::vector<ToEmpty> channels;  // each to be emptied, with EndRecall at the end
-    bool anything_waits = false;    // or was sent since the last call
+  struct OverdueWorker {
+    ToEmpty what;
+    pid_t pid = 0;
+    bool unless_runnable = false;  // its process: then it is only kept from running
   };
-  // The channels of workers that do not come for what waits there, while another is free. If
+  struct Overdue {
+    std::vector<OverdueWorker> workers;  // each to be emptied or not, with EndRecall at the end
+    bool anything_waits = false;         // or was sent since the last call
+  };
+  // The workers that do not come for what waits in their channel, while another is free. If
   // nothing waits and `may_end`, the watch is over.
   Overdue TakeOverdue(uint64_t now_ns, bool may_end);
   void EndRecall(Slot slot, uint64_t worker_id, uint64_t now_ns);

@@ -30,29 +30,32 @@ void Untaken::ForgetTaken() {
   slots_.erase(std::remove_if(slots_.begin(), slots_.end(), was_taken), slots_.end());
 }
 
-std::vector<Slot> Untaken::FindOverdue(uint64_t now_ns) {
+std::vector<Untaken::Overdue> Untaken::FindOverdue(uint64_t now_ns) {
   std::vector<Slot> stuck;
   for (const Slot slot : slots_) {
-    if (IsStuck(slot, now_ns) && !(*workers_)[slot]->in_recall()) stuck.push_back(slot);
+    if (IsStuck(slot, now_ns)) stuck.push_back(slot);
   }
-  if (stuck.empty()) return {};
   // One that is stuck itself helps nobody.
-  for (const Slot slot : slots_) {
-    if (IsStuck(slot, now_ns))
-      view_->Update(slot, view_->worker(slot).load, Standing::kUnavailable);
+  for (const Slot slot : stuck) {
+    view_->Update(slot, view_->worker(slot).load, Standing::kUnavailable);
   }
+  std::vector<Overdue> overdue;
   const std::optional<Slot> other = view_->FirstEligible();
-  if (!other) return {};
-  const auto stays = [&](Slot slot) { return !IsOverdue(slot, view_->worker(*other), now_ns); };
-  stuck.erase(std::remove_if(stuck.begin(), stuck.end(), stays), stuck.end());
-  return stuck;
+  if (!other) return overdue;
+  for (const Slot slot : stuck) {
+    const Worker& worker = *(*workers_)[slot];
+    if (worker.in_recall()) continue;
+    const uint64_t times = worker.StuckFor(now_ns) / recall_after_ns_;
+    const bool certain = times >= kRunnableTimes || WouldBeEven(slot, view_->worker(*other));
+    if (certain || times >= kUnevenTimes) overdue.push_back({slot, !certain});
+  }
+  return overdue;
 }
 
-bool Untaken::IsOverdue(Slot slot, const WorkerView& other, uint64_t now_ns) const {
-  const Worker& worker = *(*workers_)[slot];
-  if (worker.StuckFor(now_ns) >= kCertainTimes * recall_after_ns_) return true;
+bool Untaken::WouldBeEven(Slot slot, const WorkerView& other) const {
   const WorkerView& own = view_->worker(slot);
-  return (other.load + worker.pending()) * own.weight <= own.load * other.weight;
+  const uint64_t pending = (*workers_)[slot]->pending();
+  return (other.load + pending) * own.weight <= own.load * other.weight;
 }
 
 }  // namespace ringdeal

@@ -27,19 +27,24 @@ class Untaken {
   bool empty() const { return slots_.empty(); }
   const std::vector<Slot>& slots() const { return slots_; }
 
+  // A machine keeps every process from running for some milliseconds now and then. Moving its
+  // connections then would leave the spread uneven for as long as they live. So before this many
+  // times `recall_after` only what makes the loads no less even is moved, and a process that is
+  // runnable is waited for ten times longer: it runs, or it would if it could.
+  static constexpr uint64_t kUnevenTimes = 8;
+  static constexpr uint64_t kRunnableTimes = 80;
+
+  struct Overdue {
+    Slot slot = 0;
+    bool unless_runnable = false;
+  };
   // Those that do not come, while another worker is free. REQUIRES: the lines of all slots() were
   // just read. Spoils the standing of some in the view: their lines are to be read again.
-  //
-  // A machine keeps every process from running for some milliseconds now and then. Moving its
-  // connections then would leave the spread uneven for as long as they live, so until
-  // kCertainTimes `recall_after` only what also makes the loads more even is moved.
-  std::vector<Slot> FindOverdue(uint64_t now_ns);
-
-  static constexpr uint64_t kCertainTimes = 8;
+  std::vector<Overdue> FindOverdue(uint64_t now_ns);
 
  private:
   bool IsStuck(Slot slot, uint64_t now_ns) const;
-  bool IsOverdue(Slot slot, const WorkerView& other, uint64_t now_ns) const;
+  bool WouldBeEven(Slot slot, const WorkerView& other) const;
 
   const Workers* workers_;
   View* view_;

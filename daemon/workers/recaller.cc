@@ -4,6 +4,7 @@
 
 #include "daemon/operating/log.h"
 #include "daemon/operating/monotonic_clock.h"
+#include "daemon/workers/process_state.h"
 
 namespace ringdeal {
 namespace {
@@ -52,16 +53,7 @@ void Recaller::LookAtUntaken(const ListenerPtr& listener) {
   WatchOfUntaken& watch = found->second;
   const bool may_end = watch.quiet_looks >= kQuietLooks;
   Dealer::Overdue overdue = listener->dealer().TakeOverdue(MonotonicNs(), may_end);
-  for (ToEmpty& each : overdue.channels) {
-    const Slot slot = each.slot;
-    const uint64_t id = each.worker_id;
-    Log(LogLevel::kInfo, "recalled",
-        {{"listener", listener->name()},
-         {"slot", slot},
-         {"reason", "the worker does not come for what was handed to it"}});
-    Empty(listener, std::move(each),
-          [listener, slot, id] { listener->dealer().EndRecall(slot, id, MonotonicNs()); });
-  }
+  for (Dealer::OverdueWorker& each : overdue.workers) Recall(listener, std::move(each));
   watch.quiet_looks = overdue.anything_waits ? 0 : watch.quiet_looks + 1;
   if (overdue.anything_waits || !may_end) {
     watch.timer->Arm(listener->config().recall_after);
@@ -69,6 +61,19 @@ void Recaller::LookAtUntaken(const ListenerPtr& listener) {
     // Not here: it would end the timer that calls.
     loop_->Post([this, listener] { watches_.erase(listener); });
   }
+}
+
+void Recaller::Recall(const ListenerPtr& listener, Dealer::OverdueWorker worker) {
+  const auto end = [listener, slot = worker.what.slot, id = worker.what.worker_id] {
+    listener->dealer().EndRecall(slot, id, MonotonicNs());
+  };
+  if (worker.unless_runnable && IsRunnable(worker.pid)) return end();
+  Log(LogLevel::kInfo, "recalled",
+      {{"listener", listener->name()},
+       {"slot", worker.what.slot},
+       {"pid", worker.pid},
+       {"reason", "the worker does not come for what was handed to it"}});
+  Empty(listener, std::move(worker.what), end);
 }
 
 void Recaller::LookAtThread() {

@@ -38,6 +38,7 @@ class Recaller {
   };
 
   void LookAtUntaken(const ListenerPtr& listener);
+  void Recall(const ListenerPtr& listener, Dealer::OverdueWorker worker);
   void LookAtThread();
 
   EventLoop* const loop_;

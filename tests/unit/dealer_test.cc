@@ -506,8 +506,8 @@ class RecallTest : public DealerTest {
   // What the recaller does, at this time; returns how many connections it found.
   size_t Recall(uint64_t now_ns) {
     size_t found = 0;
-    for (const ToEmpty& each : dealer_.TakeOverdue(now_ns, false).channels) {
-      while (true) {
+    for (const auto& [each, pid, unless_runnable] : dealer_.TakeOverdue(now_ns, false).workers) {
+      while (!(unless_runnable && runnable_)) {
         Result<std::optional<Connection>> connection = each.channel->TakeBack();
         if (!connection || !*connection) break;
         ++found;
@@ -535,6 +535,7 @@ class RecallTest : public DealerTest {
   }
 
   Process first_, second_;
+  bool runnable_ = false;  // what the kernel says of their processes
   std::vector<Slot> slots_;
 };
 
@@ -568,6 +569,9 @@ TEST_F(RecallTest, DoesNotMakeASpreadUnevenForSomeMillisecondsOfNoLife) {
   while (second_.Take()) {
   }
   for (uint64_t ms = 1; ms < 40; ms += 5) EXPECT_EQ(Recall(kNow + ms * kMs), 0u);
+  runnable_ = true;
+  for (uint64_t ms = 40; ms < 400; ms += 5) EXPECT_EQ(Recall(kNow + ms * kMs), 0u);
+  runnable_ = false;
   EXPECT_EQ(Recall(kNow + 41 * kMs), 16u) << "this one does not come any more";
 }
 
@@ -581,9 +585,10 @@ TEST_F(RecallTest, DoesNotMoveAConnectionFromOneStuckWorkerToAnother) {
 TEST_F(RecallTest, DoesNotSuspectAWorkerThatTookAllMeanwhile) {
   Process* slow = DealOne();
   const Dealer::Overdue overdue = dealer_.TakeOverdue(kNow + 5 * kMs, false);
-  ASSERT_EQ(overdue.channels.size(), 1u);
+  ASSERT_EQ(overdue.workers.size(), 1u);
   EXPECT_EQ(slow->Take(), FrameKind::kConnection);
-  dealer_.EndRecall(overdue.channels[0].slot, overdue.channels[0].worker_id, kNow + 6 * kMs);
+  dealer_.EndRecall(overdue.workers[0].what.slot, overdue.workers[0].what.worker_id,
+                    kNow + 6 * kMs);
   EXPECT_EQ(ShowOf(slow).state, "worker");
   EXPECT_EQ(slow->Take(), std::nullopt) << "no bell either";
 }
