@@ -130,6 +130,8 @@ Dealer::Overdue Dealer::TakeOverdue(uint64_t now_ns, bool may_end) {
   const std::lock_guard lock(mutex_);
   Overdue overdue;
   const std::vector<Slot> waited_for = untaken_.slots();
+  // Without picks nobody else reads whether others became free.
+  if (!waited_for.empty()) RefreshSome(now_ns);
   for (const Slot slot : waited_for) Refresh(slot, now_ns);
   untaken_.ForgetTaken();
   for (const auto& [slot, unless_runnable] : untaken_.FindOverdue(now_ns)) {
@@ -284,9 +286,7 @@ bool Dealer::GiveUpOn(Slot slot, int error_number, uint64_t now_ns) {
 }
 
 std::optional<Slot> Dealer::Choose(ReceivingCpu cpu, uint64_t now_ns) {
-  for (size_t i = 0; i < std::min(kLinesPerPick, view_.size()); ++i) {
-    Refresh(*view_.NextToRead(), now_ns);
-  }
+  RefreshSome(now_ns);
   if (const auto slot = ChooseOwed(now_ns)) return slot;
   if (const auto slot = ChooseEligible(cpu, now_ns)) return slot;
   return ChooseBusy(now_ns);
@@ -332,6 +332,12 @@ void Dealer::Refresh(Slot slot, uint64_t now_ns) {
     if (workers_[slot]->MarkLiar()) liars_.push_back(slot);
   }
   view_.Update(slot, reading.load, reading.standing, reading.in_long_pass);
+}
+
+void Dealer::RefreshSome(uint64_t now_ns) {
+  for (size_t i = 0; i < std::min(kLinesPerPick, view_.size()); ++i) {
+    Refresh(*view_.NextToRead(), now_ns);
+  }
 }
 
 void Dealer::RefreshAll(uint64_t now_ns) {

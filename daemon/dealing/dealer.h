@@ -114,6 +114,7 @@ class Dealer {
   Worker* Find(Slot slot, uint64_t worker_id) const;
   StandingRules RulesAt(uint64_t now_ns) const;
   void Refresh(Slot slot, uint64_t now_ns);
+  void RefreshSome(uint64_t now_ns);
   void RefreshAll(uint64_t now_ns);
   bool AnyAvailable() const { return view_.FirstEligible() || view_.FirstBusy(); }
   std::optional<Slot> Choose(ReceivingCpu cpu, uint64_t now_ns);

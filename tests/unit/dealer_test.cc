@@ -582,6 +582,13 @@ TEST_F(RecallTest, DoesNotMoveAConnectionFromOneStuckWorkerToAnother) {
   EXPECT_EQ(Show(slots_[0]).state, "worker");
 }
 
+TEST_F(RecallTest, DoesNotOverlookAWorkerThatBecameFreeMeanwhile) {
+  second_.page().progress.state = WorkerState::kPaused;
+  EXPECT_EQ(DealOne(), &first_);
+  second_.page().progress.state = WorkerState::kWorker;
+  EXPECT_EQ(Recall(kNow + 5 * kMs), 1u);
+}
+
 TEST_F(RecallTest, DoesNotSuspectAWorkerThatTookAllMeanwhile) {
   Process* slow = DealOne();
   const Dealer::Overdue overdue = dealer_.TakeOverdue(kNow + 5 * kMs, false);
