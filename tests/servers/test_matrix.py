@@ -25,6 +25,6 @@ def test_the_document_says_what_was_measured(pytestconfig):
         marks = document.documented_marks()[table.row_name(row), row["mode"]]
         for check, documented in zip(checks.ALL, marks):
             measured = table.mark_of(row, check)
-            known = {documented} | ({"ok"} if documented in ("own", "FAILS") else set())
-            assert measured in known | {"-"}, \
+            known = {documented} | ({"ok"} if documented in ("own", "FAILS", "at times") else set())
+            assert measured in known | {"-", "at times"}, \
                 f"{row}: {check.title}: tests/servers/document.py --write puts it right"

@@ -43,7 +43,7 @@ def reasons(rows):
         found = {}
         for check in checks.ALL:
             result = row["checks"].get(check.name, {})
-            if result.get("mark") in ("own", "FAILS"):
+            if result.get("mark") in ("own", "FAILS", "at times"):
                 key = result["mark"], result.get("reason", "not known")
                 found.setdefault(key, []).append(check.title)
         for (mark, reason), titles in found.items():
