@@ -39,28 +39,26 @@ void Recaller::Empty(const ListenerPtr& listener, ToEmpty what, std::function<vo
 
 void Recaller::Watch(const ListenerPtr& listener) {
   listener->dealer().BeginWatchOfUntaken();
-  WatchOfUntaken& watch = watches_[listener];
-  if (watch.timer == nullptr) {
-    watch.timer = loop_->MakeTimer([this, listener] { LookAtUntaken(listener); });
+  if (!watches_.contains(listener.get())) {
+    std::erase_if(watches_, [](const auto& each) { return each.second.listener.expired(); });
   }
+  WatchOfUntaken& watch = watches_[listener.get()];
+  watch.listener = listener;
   watch.quiet_looks = 0;
+  if (watch.timer == nullptr) {
+    watch.timer = loop_->MakeTimer([this, place = &watch] { LookAtUntaken(place); });
+  }
   watch.timer->Arm(listener->config().recall_after);
 }
 
-void Recaller::LookAtUntaken(const ListenerPtr& listener) {
-  const auto found = watches_.find(listener);
-  if (found == watches_.end()) return;
-  WatchOfUntaken& watch = found->second;
-  const bool may_end = watch.quiet_looks >= kQuietLooks;
+void Recaller::LookAtUntaken(WatchOfUntaken* watch) {
+  const ListenerPtr listener = watch->listener.lock();
+  if (listener == nullptr) return;
+  const bool may_end = watch->quiet_looks >= kQuietLooks;
   Dealer::Overdue overdue = listener->dealer().TakeOverdue(MonotonicNs(), may_end);
   for (Dealer::OverdueWorker& each : overdue.workers) Recall(listener, std::move(each));
-  watch.quiet_looks = overdue.anything_waits ? 0 : watch.quiet_looks + 1;
-  if (overdue.anything_waits || !may_end) {
-    watch.timer->Arm(listener->config().recall_after);
-  } else if (!listeners_->Contains(listener)) {
-    // Not here: it would end the timer that calls.
-    loop_->Post([this, listener] { watches_.erase(listener); });
-  }
+  watch->quiet_looks = overdue.anything_waits ? 0 : watch->quiet_looks + 1;
+  if (overdue.anything_waits || !may_end) watch->timer->Arm(listener->config().recall_after);
 }
 
 void Recaller::Recall(const ListenerPtr& listener, Dealer::OverdueWorker worker) {

@@ -32,12 +32,14 @@ class Recaller {
   uint64_t threads_abandoned() const { return abandoned_; }
 
  private:
+  // Keeps no listener alive: one that is let go closes what it holds.
   struct WatchOfUntaken {
+    std::weak_ptr<Listener> listener;
     std::unique_ptr<EventLoop::Watch> timer;
     int quiet_looks = 0;
   };
 
-  void LookAtUntaken(const ListenerPtr& listener);
+  void LookAtUntaken(WatchOfUntaken* watch);
   void Recall(const ListenerPtr& listener, Dealer::OverdueWorker worker);
   void LookAtThread();
 
@@ -45,7 +47,8 @@ class Recaller {
   ListenerTable* const listeners_;
   RecallThread* const thread_;
   const CutOff cut_off_worker_;
-  std::map<ListenerPtr, WatchOfUntaken> watches_;  // of each that ever had something sent
+  // By what the listener's address was; those of listeners that are gone go with the next new one.
+  std::map<const Listener*, WatchOfUntaken> watches_;
   std::unique_ptr<EventLoop::Watch> thread_timer_;
   // Channels over which a recall thread was lost: one each is enough. The thread keeps them alive
   // for as long as it is stuck.

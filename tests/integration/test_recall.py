@@ -67,3 +67,20 @@ def test_a_blocked_event_loop_delays_nobody_else(daemon, target):
             with connect(daemon.address()) as other:
                 get(other)
         assert time.monotonic() - begin < 1.5, "one of them waited for the blocked loop"
+
+
+def test_a_listener_that_is_let_go_closes_what_nobody_came_for(start_daemon, target):
+    daemon = start_daemon()
+    server = target([build.PYTHON, build.SERVERS / "prefork_server.py", "127.0.0.1:0", "1"], daemon)
+    address = server.address()
+    worker = daemon.wait_for_workers(1)[0]["pid"]
+    os.kill(worker, signal.SIGSTOP)
+    with Burst(address, 4) as burst:
+        daemon.wait_for(lambda _: daemon.worker(worker)["pending"] == 4)
+        server.close()
+        for connection in burst.connections:
+            connection.settimeout(10)
+            try:
+                assert connection.recv(1) == b""
+            except ConnectionResetError:
+                pass
