@@ -19,10 +19,21 @@ using ringdeal::UniqueFd;
 using ringdeal::client::Answer;
 using ringdeal::client::JoinRequest;
 
+namespace {
+constexpr size_t kMaxText = 256;
+}
+
 struct ringdeal_worker {
   ringdeal::client::Member member;
+  // What to register with, again and again; the texts are below.
+  JoinRequest request;
+  char control_path[sizeof(sockaddr_un::sun_path)];
+  char listener[kMaxText];
+  char address[kMaxText];
+  char cpus[kMaxText];
   // Stays mapped until the handle is gone: `closed` is counted here after ringdeald's death, too.
   std::atomic<Page*> page{nullptr};
+  std::atomic<uint64_t> open{0};  // connections, whoever gave them
   bool one_at_a_time = false;
 };
 
@@ -54,22 +65,48 @@ bool FindControlPath(const ringdeal_options& options, char* path, size_t size) {
   return static_cast<size_t>(length) < size;
 }
 
+// Null stays null. False if the text is too long for any listener.
+bool CopyText(const char* given, char (&kept)[kMaxText], const char** text) {
+  if (given == nullptr) return true;
+  *text = kept;
+  const size_t length = std::strlen(given);
+  if (length < kMaxText) std::memcpy(kept, given, length + 1);
+  return length < kMaxText;
+}
+
+bool KeepWords(const ringdeal_options& options, ringdeal_worker* handle) {
+  ringdeal::RegisterRequest& words = handle->request.words;
+  words.weight = options.weight != 0 ? options.weight : 1;
+  words.one_at_a_time = options.one_at_a_time != 0;
+  words.passes_listener = options.listener_fd > 0;
+  return CopyText(options.listener, handle->listener, &words.listener) &&
+         CopyText(options.address, handle->address, &words.address) &&
+         CopyText(options.cpus, handle->cpus, &words.cpus);
+}
+
+// A ringdeald that comes back is told of the connections that are open: each will be closed in the
+// new page.
+void LookForRingdeald(ringdeal_worker* handle) {
+  if (handle->member.next_look() == 0) return;
+  handle->member.LookForRingdeald(handle->request);
+  Page* page = handle->member.page();
+  if (page == nullptr || handle->page.exchange(page) == page) return;
+  page->progress.direct.fetch_add(handle->open.load());
+}
+
 int JoinAs(ringdeal_worker* handle, const ringdeal_options& options) {
-  char path[sizeof(sockaddr_un::sun_path)];
-  if (!FindControlPath(options, path, sizeof(path))) return Fail(EINVAL, "no control path");
+  if (!FindControlPath(options, handle->control_path, sizeof(handle->control_path))) {
+    return Fail(EINVAL, "no control path");
+  }
+  if (!KeepWords(options, handle)) return Fail(EINVAL, "a text is too long");
   if (options.listener_fd > 0) {
     UniqueFd copy(ringdeal::sys::Control(options.listener_fd, F_DUPFD_CLOEXEC, 3));
     if (!copy) return Fail(errno, "listener_fd cannot be duplicated");
     handle->member.SetListener(std::move(copy));
   }
-  JoinRequest request;
-  request.control_path = path;
-  request.words.listener = options.listener;
-  request.words.address = options.address;
-  request.words.cpus = options.cpus;
-  request.words.weight = options.weight != 0 ? options.weight : 1;
-  request.words.one_at_a_time = options.one_at_a_time != 0;
-  request.words.passes_listener = options.listener_fd > 0;
+  JoinRequest& request = handle->request;
+  request.control_path = handle->control_path;
+  request.answer_wakes = true;
   request.patience_ms =
       static_cast<int>(options.timeout_ms != 0 ? options.timeout_ms : kDefaultTimeoutMs);
   char text[256] = "";
@@ -117,14 +154,16 @@ RINGDEAL_API int ringdeal_fd(const ringdeal_worker* handle) { return handle->mem
 RINGDEAL_API int ringdeal_accept(ringdeal_worker* handle, sockaddr* address, socklen_t* length,
                                  int flags) {
   while (true) {
+    LookForRingdeald(handle);
     if (handle->one_at_a_time && handle->member.Wait() != 0) {
       return Fail(errno, "interrupted while waiting for a connection");
     }
     Page* counted = nullptr;
     const int connection = handle->member.Accept(address, length, flags, &counted);
-    // The answer to a join that was late has come.
-    if (counted != nullptr && handle->page.load() == nullptr) handle->page.store(counted);
-    if (connection >= 0) return connection;
+    if (connection >= 0) {
+      handle->open.fetch_add(1);
+      return connection;
+    }
     if (errno == EAGAIN && handle->one_at_a_time) continue;
     return errno == EAGAIN ? -1 : Fail(errno, "no connection could be taken");
   }
@@ -137,11 +176,13 @@ RINGDEAL_API void ringdeal_pass_begin(ringdeal_worker* handle) {
 }
 
 RINGDEAL_API void ringdeal_pass_end(ringdeal_worker* handle) {
+  LookForRingdeald(handle);
   Page* page = handle->page.load();
   if (page != nullptr) ringdeal::client::EnterWait(page, handle->member.control());
 }
 
 RINGDEAL_API void ringdeal_closed(ringdeal_worker* handle, uint64_t connections) {
+  handle->open.fetch_sub(connections);
   Page* page = handle->page.load();
   if (page != nullptr) ringdeal::client::CountClosed(page, connections);
 }

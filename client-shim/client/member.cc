@@ -1,4 +1,4 @@
-// Joining, changing the form, leaving: the half of Member that runs seldom.
+// Joining, leaving, what a fork does: the part of Member that runs seldom.
 #include "client-shim/client/member.h"
 
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include "client-shim/client/page_writer.h"
 #include "client-shim/client/ready_set.h"
 #include "protocol/descriptor_passing.h"
+#include "protocol/nonblocking_listener.h"
 #include "protocol/system_calls.h"
 
 namespace ringdeal::client {
@@ -27,9 +28,9 @@ bool IsNonBlocking(int descriptor) {
   return flags >= 0 && (flags & O_NONBLOCK) != 0;
 }
 
-void SetNonBlocking(int descriptor) {
-  const int flags = sys::Control(descriptor, F_GETFL, 0);
-  if ((flags & O_NONBLOCK) == 0) sys::Control(descriptor, F_SETFL, flags | O_NONBLOCK);
+// The other end of the door is closed: no ringdeald will ever answer there.
+bool IsDead(const SystemError& error) {
+  return error.number == EPIPE || error.number == ECONNRESET || error.number == ECONNREFUSED;
 }
 
 }  // namespace
@@ -57,6 +58,7 @@ UniqueFd Member::OpenControl(const JoinRequest& request, int* failure) {
   if (door_.valid()) {
     Result<UniqueFd> control = ConnectThroughDoor(door_.get());
     if (control) return std::move(*control);
+    if (IsDead(control.error())) Retire(door_.Take());
   }
   Result<UniqueFd> control = ConnectToControl(request.control_path);
   if (control) return std::move(*control);
@@ -77,21 +79,16 @@ bool Member::AdoptRegistration(Registration* registration) {
   return true;
 }
 
-void Member::StartDirect() {
-  if (control_.valid()) AddToReadySet(ready_set_.get(), control_.get());
-  if (!listener_.valid()) return;
-  SetNonBlocking(listener_.get());
-  AddListenerToReadySet(ready_set_.get(), listener_.get());
+void Member::TellState() {
+  Page* page = page_.load(std::memory_order_relaxed);
+  if (page == nullptr) return;
+  SetStyle(page, one_at_a_time_.load(), -1);
+  SetState(page, promoted_.load() ? WorkerState::kWorker : WorkerState::kObserver, control_.get());
 }
 
 void Member::PublishJoined(const JoinRequest& request, Form form) {
   if (request.install != nullptr) request.install(request.context, ready_set_.get());
-  Page* page = page_.load(std::memory_order_relaxed);
-  if (page != nullptr) {
-    SetStyle(page, one_at_a_time_.load(), -1);
-    SetState(page, promoted_.load() ? WorkerState::kWorker : WorkerState::kObserver,
-             control_.get());
-  }
+  TellState();
   form_.store(form, std::memory_order_release);
 }
 
@@ -108,11 +105,11 @@ Answer Member::Join(const JoinRequest& request, char* text, size_t size) {
     registration = ReceiveRegistration(control.get(), request.patience_ms);
   }
   const Answer answer = registration.answer;
-  const bool direct_at_least =
-      request.direct_at_least || (request.direct_if_nonblocking && IsNonBlocking(listener_.get()));
+  const bool direct = answer == Answer::kLate || request.direct_at_least ||
+                      (answer == Answer::kAbsent && request.direct_if_absent) ||
+                      (request.direct_if_nonblocking && IsNonBlocking(listener_.get()));
   std::snprintf(text, size, "%s", registration.text);
-  if (!ready_set_.valid() &&
-      (answer == Answer::kGiven || answer == Answer::kLate || direct_at_least)) {
+  if (!ready_set_.valid() && (answer == Answer::kGiven || direct)) {
     Result<UniqueFd> set = CreateReadySet();
     if (set) Retire(ready_set_.Put(std::move(*set)));
   }
@@ -123,8 +120,10 @@ Answer Member::Join(const JoinRequest& request, char* text, size_t size) {
     PublishJoined(request, Form::kHandoff);
     return answer;
   }
-  if (answer == Answer::kGiven) Retire(control_.Take());
-  if (ready_set_.valid() && (answer == Answer::kLate || direct_at_least)) {
+  if (answer == Answer::kGiven) Retire(control_.Take());  // no descriptor was free for it
+  if (ready_set_.valid() && direct) {
+    if (answer == Answer::kLate) AwaitAnswer(request.answer_wakes);
+    PlanNextLook(answer);
     StartDirect();
     PublishJoined(request, Form::kDirect);
     return answer;
@@ -153,49 +152,13 @@ void Member::CloseInherited() {
   Retire(ready_set_.Take());
 }
 
-bool Member::TakeLateAnswer() {
-  const int control = control_.get();
-  if (control < 0) return false;
-  Form expected = Form::kDirect;
-  if (!form_.compare_exchange_strong(expected, Form::kChanging)) return true;
-  const int saved_errno = errno;
-  Registration registration = ReceiveRegistration(control, 0);
-  Form form = Form::kDirect;
-  if (registration.answer != Answer::kLate) {
-    RemoveFromReadySet(ready_set_.get(), control);
-    if (registration.answer == Answer::kGiven && AdoptRegistration(&registration)) {
-      RemoveFromReadySet(ready_set_.get(), listener_.get());
-      SetStyle(page_.load(), one_at_a_time_.load(), -1);
-      SetState(page_.load(), promoted_.load() ? WorkerState::kWorker : WorkerState::kObserver,
-               control);
-      form = Form::kHandoff;
-    } else {
-      Retire(control_.Take());
-    }
-  }
-  form_.store(form, std::memory_order_release);
-  errno = saved_errno;
-  return form == Form::kHandoff;
-}
-
-void Member::LoseRingdeald() {
-  Form expected = Form::kHandoff;
-  if (!form_.compare_exchange_strong(expected, Form::kChanging)) return;
-  const int saved_errno = errno;
-  RemoveFromReadySet(ready_set_.get(), channel_.get());
-  Page* page = page_.exchange(nullptr);
-  SetState(page, WorkerState::kLeft, -1);
-  Retire(channel_.Take());
-  Retire(control_.Take());
-  StartDirect();
-  form_.store(Form::kDirect, std::memory_order_release);
-  errno = saved_errno;
-}
-
 void Member::Promote() {
   if (promoted_.load(std::memory_order_relaxed)) return;
   promoted_.store(true);
   Use use(this);
+  if (form_.load(std::memory_order_acquire) == Form::kDirect && listener_.valid() && !HasLost()) {
+    (void)MakeListenerNonBlocking(listener_.get());
+  }
   Page* page = page_.load(std::memory_order_acquire);
   if (page != nullptr) SetState(page, WorkerState::kWorker, control_.get());
 }
@@ -231,6 +194,7 @@ void Member::Leave(bool for_good) {
   const int saved_errno = errno;
   SettledForm();
   const bool was_direct = form_.exchange(Form::kApart) == Form::kDirect;
+  next_look_.store(0);
   // A child that has not joined leaves nothing: what it holds is its parent's.
   const bool ours = !inherited_.load() && !shares_ready_set_.load();
   Page* page = page_.exchange(nullptr);
@@ -278,6 +242,8 @@ void Member::AfterFork() {
   being_careful_.store(false);
   promoted_.store(false);
   page_.store(nullptr);
+  next_look_.store(0);
+  failures_.store(0);
   if (form_.exchange(Form::kApart) != Form::kApart) inherited_.store(ready_set_.valid());
   shares_ready_set_.store(false);
 }

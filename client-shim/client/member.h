@@ -22,18 +22,22 @@ enum class Form : uint32_t {
   kApart,     // not joined in this process
   kChanging,  // a thread is changing the form; for no longer than a join may wait
   kHandoff,   // connections come through the channel
-  kDirect,    // accepting from the real listener; an answer of ringdeald may still be awaited
+  kDirect,    // accepting from the real listener; ringdeald may be looked for
 };
 
 struct JoinRequest {
   const char* control_path = nullptr;
   RegisterRequest words;
   int patience_ms = 0;
-  // Start in direct form also if ringdeald refuses or is not there.
+  // Start in direct form also if ringdeald is not there, so that it may come later.
+  bool direct_if_absent = false;
+  // The same, also if it refuses.
   bool direct_at_least = false;
   // The same, if the listener turns out to be O_NONBLOCK: one that was joined elsewhere, in a
   // program that counts on accept to block.
   bool direct_if_nonblocking = false;
+  // An answer that is awaited makes the ready set readable: for who does not look for it by itself.
+  bool answer_wakes = false;
   // Called with the ready set before anybody can see the new form: puts it into the listener's
   // place.
   void (*install)(void* context, int ready_set) = nullptr;
@@ -42,6 +46,11 @@ struct JoinRequest {
 
 class Member {
  public:
+  // A thread's stay: while it lasts, no number that the thread may have read is closed.
+  class Use;
+  // One that blocks, and from which the thread may not come back.
+  class BlockingUse;
+
   Member() = default;
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
@@ -94,6 +103,17 @@ class Member {
   // Blocks until there may be a connection, or something has changed. Returns 0, or -1 and errno.
   int Wait();
 
+  // In direct form: when to look for ringdeald next, on the clock of Now(); 0: not at all.
+  uint64_t next_look() const { return next_look_.load(std::memory_order_relaxed); }
+  // Looks if it is time: registers again, or takes the answer to that. Never blocks. Of the request
+  // only what names the worker counts.
+  void LookForRingdeald(const JoinRequest& request);
+  // For a process that watches and does not accept, which would never find out that ringdeald is
+  // gone.
+  void NoticeEnd();
+  // How long Wait may last, in milliseconds; 0: without end.
+  int wait_ms() const { return wait_ms_.load(std::memory_order_relaxed); }
+
   // Leaves. With `for_good`, the ready set and the listener are closed as well.
   void Leave(bool for_good);
 
@@ -104,21 +124,22 @@ class Member {
   void Renumber(int from, int to);
 
  private:
-  class Use;
-  class BlockingUse;
-
   // Answers what EndUse must be told: after a fork in between there is nothing to end.
   int BeginUse();
   void EndUse(int forks);
 
   UniqueFd OpenControl(const JoinRequest& request, int* failure);
   bool AdoptRegistration(Registration* registration);
+  void TellState();
   void StartDirect();
   void PublishJoined(const JoinRequest& request, Form form);
   void CloseInherited();
-  bool TakeLateAnswer();
   void LoseRingdeald();
   bool LostChannel();
+  Answer RegisterAgain(const JoinRequest& request);
+  Form TakeAnswer(Registration* registration);
+  void AwaitAnswer(bool wakes);
+  void PlanNextLook(Answer answer);
   int FinishHandoff(UniqueFd connection, const HandoffFrame& frame, sockaddr* address,
                     socklen_t* length, int flags);
   int AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page** counted);
@@ -144,6 +165,10 @@ class Member {
   std::atomic<bool> promoted_{false};
   std::atomic<bool> one_at_a_time_{false};
   std::atomic<int> wait_ms_{0};  // 0: without end
+  // Written by the thread that changes the form.
+  std::atomic<uint64_t> next_look_{0};
+  std::atomic<uint64_t> asked_at_{0};
+  std::atomic<unsigned> failures_{0};  // in a row, to find ringdeald
   std::atomic<bool> being_careful_{false};
   // The number that the last accept gave, and what the last look at the highest numbers found: a
   // full process that closes a low one is given that one, and is full again.

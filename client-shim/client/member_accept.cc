@@ -108,10 +108,7 @@ int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** count
       errno = EAGAIN;
       return -1;
     }
-    if (form == Form::kDirect) {
-      if (TakeLateAnswer()) continue;
-      return AcceptDirect(address, length, flags, counted);
-    }
+    if (form == Form::kDirect) return AcceptDirect(address, length, flags, counted);
     Page* page = page_.load(std::memory_order_acquire);
     if (form != Form::kHandoff || page == nullptr) {
       errno = EAGAIN;
@@ -160,10 +157,12 @@ int Member::Wait() {
   const Form form = SettledForm();
   if (HasLost()) return 0;
   if (form == Form::kDirect) {
-    const int wait_ms = wait_ms_.load(std::memory_order_relaxed);
-    const int ready = WaitOnReadySet(ready_set_.get(), wait_ms > 0 ? wait_ms : -1);
-    if (ready == 0) errno = EAGAIN;
-    return ready > 0 ? 0 : -1;
+    // No longer than to the next look, which is the caller's to make.
+    const uint64_t now = Now();
+    const uint64_t next = next_look();
+    const uint64_t left = next > now ? next - now : 0;
+    const int slice_ms = next == 0 ? -1 : static_cast<int>(left / 1'000'000) + 1;
+    return WaitOnReadySet(ready_set_.get(), slice_ms) < 0 ? -1 : 0;
   }
   Page* page = page_.load(std::memory_order_acquire);
   const int channel = channel_.get();

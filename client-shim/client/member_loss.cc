@@ -46,6 +46,7 @@ void Member::Abandon() {
     if (each->valid() && !IsKept(each->get())) Retire(each->Take());
   }
   lost_.store(false);
+  next_look_.store(0);
   form_.store(Form::kApart, std::memory_order_release);
   errno = saved_errno;
 }

@@ -1,4 +1,4 @@
-// A thread's stay in a member: while it lasts, no number that the thread may have read is closed.
+// Member::Use, for those who take numbers from a member.
 #pragma once
 
 #include <cerrno>

@@ -12,7 +12,7 @@ enum class Answer {
   kGiven,    // yes, with the descriptors
   kRefused,  // an error answer, in `text`
   kLate,     // not yet
-  kAbsent,   // nobody is there
+  kAbsent,   // nobody is there, or ringdeald says no in a way that passes
 };
 
 struct BindResult {

@@ -1,9 +1,12 @@
 #include <cerrno>
 
+#include "client-shim/client/member_use.h"
+#include "client-shim/client/page_writer.h"
 #include "client-shim/preload/connections.h"
 #include "client-shim/preload/joining.h"
 #include "client-shim/preload/process.h"
 #include "client-shim/preload/settings.h"
+#include "client-shim/preload/slices.h"
 #include "client-shim/preload/slots.h"
 
 namespace ringdeal::shim {
@@ -11,6 +14,7 @@ namespace {
 
 // One attempt; the connection, if there is one, made what accept would have returned.
 int AcceptOne(Listener* listener, sockaddr* address, socklen_t* length, int flags) {
+  LookForRingdeald(listener);
   const socklen_t room = length != nullptr ? *length : 0;
   Page* counted = nullptr;
   const int number = listener->member.Accept(address, length, flags, &counted);
@@ -28,13 +32,37 @@ int AcceptOne(Listener* listener, sockaddr* address, socklen_t* length, int flag
 // The slot may have gone while the thread waited. Then the kernel answers for what is there now.
 bool IsStill(int number, Entry entry) { return table::Get(number) == entry; }
 
+// Blocks as Member::Wait does, and without ringdeald until the deadline (0: none), looking for it.
+int WaitForConnection(Listener* listener, uint64_t deadline) {
+  client::Member& member = listener->member;
+  if (member.SettledForm() != client::Form::kDirect) return member.Wait();
+  const client::Member::BlockingUse use(&member);
+  const uint64_t now = client::Now();
+  const uint64_t left = deadline > now ? deadline - now : 0;
+  Slices slices(1u << listeners::IndexOf(listener),
+                deadline == 0 ? kNoEnd : static_cast<int64_t>(left), nullptr);
+  pollfd slot = {member.ready_set(), POLLIN, 0};
+  const PollSlice poll = {&slot, 1};
+  int ready = 0;
+  do {
+    const timespec* time = slices.Next();
+    if (member.SettledForm() != client::Form::kDirect || member.HasLost()) return 0;
+    ready = poll(time, slices.mask());
+  } while (slices.GoOn(ready));
+  if (ready == 0) errno = EAGAIN;
+  return ready > 0 ? 0 : -1;
+}
+
 int AcceptBlocking(Listener* listener, int number, Entry entry, sockaddr* address,
                    socklen_t* length, int flags, RealAccept real_accept) {
+  const int wait_ms = listener->member.wait_ms();
+  const uint64_t deadline =
+      wait_ms > 0 ? client::Now() + static_cast<uint64_t>(wait_ms) * 1'000'000 : 0;
   // Connections come only to a thread that waits, so waiting comes first.
   bool wait_first = listener->member.page() != nullptr;
   while (true) {
     listeners::LookForRoom();
-    if (wait_first && listener->member.Wait() != 0) {
+    if (wait_first && WaitForConnection(listener, deadline) != 0) {
       const int error = errno;
       if (!IsStill(number, entry)) return real_accept(number, address, length, flags);
       errno = error;

@@ -11,6 +11,7 @@
 #include "client-shim/preload/handing_on.h"
 #include "client-shim/preload/joining.h"
 #include "client-shim/preload/settings.h"
+#include "client-shim/preload/slices.h"
 #include "client-shim/preload/slots.h"
 
 // Weak: not every C library has fortified functions.
@@ -34,12 +35,11 @@ int RealAccept4(int number, sockaddr* address, socklen_t* length, int flags) {
   return real::accept4(number, address, length, flags);
 }
 
-// A wait that may include slots.
-template <typename Call>
-int Waiting(unsigned watched, Call call) {
-  if (watched == 0) return call();
-  const WaitScope scope(watched);
-  return call();
+// A select on what is no set of numbers, or on more than can be copied, is the kernel's to answer.
+template <typename Time>
+int64_t SelectTime(int count, const Time* timeout) {
+  const bool fits = count >= 0 && count <= SelectSlice::kMostNumbers;
+  return fits ? Nanoseconds(timeout) : kInOnePiece;
 }
 
 // libuv would add listeners through io_uring, where no hook sees it; without one it uses epoll.
@@ -99,35 +99,46 @@ RINGDEAL_PASS(dup3, (int from, int to, int flags), DuplicateTo(from, to, flags))
 RINGDEAL_PASS(epoll_ctl, (int set, int operation, int fd, epoll_event* event),
               EpollControl(set, operation, fd, event))
 RINGDEAL_PASS(epoll_wait, (int set, epoll_event* events, int count, int timeout),
-              Waiting(WatchedBySet(set),
-                      [=] { return real::epoll_wait(set, events, count, timeout); }))
+              Waiting(
+                  WatchedBySet(set), Nanoseconds(timeout), nullptr,
+                  [=] { return real::epoll_wait(set, events, count, timeout); },
+                  EpollSlice{set, events, count}))
 RINGDEAL_PASS(epoll_pwait,
               (int set, epoll_event* events, int count, int timeout, const sigset_t* mask),
-              Waiting(WatchedBySet(set),
-                      [=] { return real::epoll_pwait(set, events, count, timeout, mask); }))
+              Waiting(
+                  WatchedBySet(set), Nanoseconds(timeout), mask,
+                  [=] { return real::epoll_pwait(set, events, count, timeout, mask); },
+                  EpollSlice{set, events, count}))
 RINGDEAL_PASS(epoll_pwait2,
               (int set, epoll_event* events, int count, const timespec* timeout,
                const sigset_t* mask),
-              Waiting(WatchedBySet(set),
-                      [=] { return real::epoll_pwait2(set, events, count, timeout, mask); }))
+              Waiting(
+                  WatchedBySet(set), Nanoseconds(timeout), mask,
+                  [=] { return real::epoll_pwait2(set, events, count, timeout, mask); },
+                  EpollSlice{set, events, count}))
 RINGDEAL_PASS(poll, (pollfd * fds, nfds_t count, int timeout),
-              Waiting(WatchedByPoll(fds, count), [=] { return real::poll(fds, count, timeout); }))
-RINGDEAL_PASS(__poll, (pollfd * fds, nfds_t count, int timeout),
-              Waiting(WatchedByPoll(fds, count), [=] { return real::poll(fds, count, timeout); }))
+              Waiting(
+                  WatchedByPoll(fds, count), Nanoseconds(timeout), nullptr,
+                  [=] { return real::poll(fds, count, timeout); }, PollSlice{fds, count}))
 RINGDEAL_PASS(ppoll, (pollfd * fds, nfds_t count, const timespec* timeout, const sigset_t* mask),
-              Waiting(WatchedByPoll(fds, count),
-                      [=] { return real::ppoll(fds, count, timeout, mask); }))
+              Waiting(
+                  WatchedByPoll(fds, count), Nanoseconds(timeout), mask,
+                  [=] { return real::ppoll(fds, count, timeout, mask); }, PollSlice{fds, count}))
 RINGDEAL_PASS(select, (int count, fd_set* in, fd_set* out, fd_set* except, timeval* timeout),
-              Waiting(WatchedBySelect(count, in),
-                      [=] { return real::select(count, in, out, except, timeout); }))
-RINGDEAL_PASS(__select, (int count, fd_set* in, fd_set* out, fd_set* except, timeval* timeout),
-              Waiting(WatchedBySelect(count, in),
-                      [=] { return real::select(count, in, out, except, timeout); }))
+              Waiting(
+                  WatchedBySelect(count, in), SelectTime(count, timeout), nullptr,
+                  [=] { return real::select(count, in, out, except, timeout); },
+                  SelectSlice(count, in, out, except, timeout)))
 RINGDEAL_PASS(pselect,
               (int count, fd_set* in, fd_set* out, fd_set* except, const timespec* timeout,
                const sigset_t* mask),
-              Waiting(WatchedBySelect(count, in),
-                      [=] { return real::pselect(count, in, out, except, timeout, mask); }))
+              Waiting(
+                  WatchedBySelect(count, in), SelectTime(count, timeout), mask,
+                  [=] { return real::pselect(count, in, out, except, timeout, mask); },
+                  SelectSlice(count, in, out, except, nullptr)))
+RINGDEAL_PASS(__poll, (pollfd * fds, nfds_t count, int timeout), ringdeal_poll(fds, count, timeout))
+RINGDEAL_PASS(__select, (int count, fd_set* in, fd_set* out, fd_set* except, timeval* timeout),
+              ringdeal_select(count, in, out, except, timeout))
 
 // The fortified ones know how large the caller's array is.
 RINGDEAL_EXPORT(int, __poll_chk, pollfd* fds, nfds_t count, int timeout, size_t bytes) {

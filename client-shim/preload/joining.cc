@@ -13,6 +13,7 @@
 #include "client-shim/preload/process_directory.h"
 #include "client-shim/preload/real_calls.h"
 #include "client-shim/preload/settings.h"
+#include "protocol/nonblocking_listener.h"
 #include "protocol/socket_identity.h"
 
 namespace ringdeal::shim {
@@ -35,8 +36,9 @@ int Patience() { return out_of_patience.load() ? 0 : kPatienceMilliseconds; }
 void SayWhyNot(const char* address, Answer answer, const char* text) {
   if (answer == Answer::kGiven || said_why_not.exchange(true)) return;
   const char* what = answer == Answer::kLate ? "ringdeald is slow to answer, going on without it"
-                     : answer == Answer::kRefused ? "ringdeald did not take the listener"
-                                                  : "no ringdeald, running without it";
+                     : answer == Answer::kRefused
+                         ? "ringdeald did not take the listener"
+                         : "no ringdeald, running without it until it comes";
   Say("%s: %s%s%s", address, what, text[0] != '\0' ? ": " : "", text);
 }
 
@@ -73,23 +75,30 @@ void AfterJoining(Listener* listener, const client::JoinRequest& request) {
   }
 }
 
-void Join(Listener* listener, int number, Interest interest) {
-  client::Member& member = listener->member;
-  if (member.listener() < 0 && IsListening(number)) {
-    member.SetListener(UniqueFd(static_cast<int>(real::fcntl(number, F_DUPFD_CLOEXEC, 3))));
-  }
+// What names this process as a worker of the listener.
+client::JoinRequest RequestFor(const Listener* listener) {
   client::JoinRequest request;
   request.control_path = settings.control;
   request.words.address = listener->address;
   request.words.cpus = settings.cpus[0] != '\0' ? settings.cpus : nullptr;
   request.words.weight = settings.weight;
-  request.words.observer = interest == Interest::kWatch;
   request.words.forked = listener->made_by.load() != OwnPid();
-  request.words.one_at_a_time = !listener->nonblocking.load();
-  request.words.passes_listener = member.listener() >= 0;
+  request.words.passes_listener = listener->member.listener() >= 0;
   // Without the socket it is asked for by name; adopted ones have their address for a name.
-  if (member.listener() < 0) request.words.listener = listener->address;
+  if (!request.words.passes_listener) request.words.listener = listener->address;
+  return request;
+}
+
+void Join(Listener* listener, int number, Interest interest) {
+  client::Member& member = listener->member;
+  if (member.listener() < 0 && IsListening(number)) {
+    member.SetListener(UniqueFd(static_cast<int>(real::fcntl(number, F_DUPFD_CLOEXEC, 3))));
+  }
+  client::JoinRequest request = RequestFor(listener);
+  request.words.observer = interest == Interest::kWatch;
+  request.words.one_at_a_time = !listener->nonblocking.load();
   request.patience_ms = Patience();
+  request.direct_if_absent = !settings.require;
   request.direct_at_least = listener->IsShared();
   request.direct_if_nonblocking = !listener->nonblocking.load();
   request.install = &listeners::Install;
@@ -238,8 +247,8 @@ int ListenWithoutDoor(int number, int backlog) {
   const int result = real::listen(number, backlog);
   if (result != 0) return result;
   SayWhyNot(text, asked.answer, "");
-  // Refused, or nobody is there: as if there were no shim. Late: the first interest looks again.
-  if (asked.door || asked.answer == Answer::kLate) {
+  // Refused: as if there were no shim. Late, or nobody is there: the first interest looks again.
+  if (asked.door || asked.answer == Answer::kLate || asked.answer == Answer::kAbsent) {
     TrackOwnSocket(number, std::move(asked.door));
   } else {
     table::Replace(number, Entry{}, Entry{Kind::kNative, 0, 0});
@@ -289,6 +298,12 @@ bool ShowInterest(Listener* listener, int number, Interest interest) {
   return true;
 }
 
+void LookForRingdeald(Listener* listener) {
+  if (listener->member.next_look() == 0) return;
+  listener->member.LookForRingdeald(RequestFor(listener));
+  if (listener->paused.load()) listener->member.SetPaused(true);
+}
+
 int Bind(int number, const sockaddr* address, socklen_t length) {
   SocketAddress copy;
   char text[kMaxAddressText] = "";
@@ -327,7 +342,8 @@ int Listen(int number, int backlog) {
     if (!listener->listening.exchange(true)) listener->made_by.store(OwnPid());
     // From here on the flag is the program's own, whatever ringdeald does to the socket.
     if (!listener->flag_known.exchange(true)) {
-      listener->nonblocking.store((real::fcntl(number, F_GETFL) & O_NONBLOCK) != 0);
+      const auto flags = StatusFlagsWanted(number);
+      listener->nonblocking.store(flags && (*flags & O_NONBLOCK) != 0);
     }
     return result;
   }

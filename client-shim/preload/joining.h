@@ -22,6 +22,9 @@ bool ShowInterest(Listener* listener, int number, Interest interest);
 // with what is left.
 void LookAfter(Listener* listener);
 
+// If the listener is without ringdeald and it is time to look for it, looks. Does not block.
+void LookForRingdeald(Listener* listener);
+
 // The program's bind and listen. -1 and errno as theirs.
 int Bind(int number, const sockaddr* address, socklen_t length);
 int Listen(int number, int backlog);

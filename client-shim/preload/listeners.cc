@@ -6,6 +6,7 @@
 #include "client-shim/preload/process.h"
 #include "client-shim/preload/real_calls.h"
 #include "client-shim/preload/settings.h"
+#include "protocol/nonblocking_listener.h"
 #include "protocol/socket_identity.h"
 
 namespace ringdeal::shim::listeners {
@@ -108,7 +109,8 @@ Listener* Track(int number) {
       return nullptr;
     }
     listener->listening.store(IsListening(number));
-    listener->nonblocking.store((real::fcntl(number, F_GETFL) & O_NONBLOCK) != 0);
+    const auto flags = StatusFlagsWanted(number);
+    listener->nonblocking.store(flags && (*flags & O_NONBLOCK) != 0);
     errno = saved_errno;
   } else if (listener->member.SettledForm() != client::Form::kApart) {
     // It came by a way that no hook saw, so no epoll set of ours watches it yet.

@@ -53,10 +53,15 @@ unsigned WatchedBySet(int set);
 unsigned WatchedByPoll(const pollfd* descriptors, nfds_t count);
 unsigned WatchedBySelect(int count, const fd_set* readable);
 
+// After a wait that had something to tell: looks whether ringdeald's end was it.
+void NoticeEnd(unsigned watched);
+
 // A thread's wait for connections, as its pages show it; also when it does not come back from it.
 class WaitScope {
  public:
   explicit WaitScope(unsigned watched);
+  // The wait goes on, and some of them may have a page only now.
+  void Enter(unsigned watched);
   WaitScope(const WaitScope&) = delete;
   WaitScope& operator=(const WaitScope&) = delete;
 
@@ -64,9 +69,12 @@ class WaitScope {
   static void Leave(void* scope);
 
   static constexpr int kPages = 8;  // of a wait that includes more, the first
+
+  bool Shows(const Page* page) const;
+
   Page* pages_[kPages];
   int count_ = 0;
-  int pid_ = 0;
+  const int pid_;
   client::Cleanup cleanup_{&Leave, this};
 };
 

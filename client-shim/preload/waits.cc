@@ -1,5 +1,6 @@
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "client-shim/client/page_writer.h"
@@ -157,15 +158,30 @@ unsigned WatchedBySelect(int count, const fd_set* readable) {
   return watched;
 }
 
-WaitScope::WaitScope(unsigned watched) {
+void NoticeEnd(unsigned watched) {
+  for (int i = 0; watched != 0; ++i, watched >>= 1) {
+    if ((watched & 1) != 0) listeners::At(i)->member.NoticeEnd();
+  }
+}
+
+WaitScope::WaitScope(unsigned watched) : pid_(OwnPid()) {
   listeners::LookForRoom();
+  Enter(watched);
+}
+
+bool WaitScope::Shows(const Page* page) const {
+  return std::find(pages_, pages_ + count_, page) != pages_ + count_;
+}
+
+void WaitScope::Enter(unsigned watched) {
   for (int i = 0; watched != 0 && count_ < kPages; ++i, watched >>= 1) {
     if ((watched & 1) == 0) continue;
     LookAfter(listeners::At(i));
-    Page* page = listeners::At(i)->member.EnterWait();
+    client::Member& member = listeners::At(i)->member;
+    if (Shows(member.page())) continue;
+    Page* page = member.EnterWait();
     if (page != nullptr) pages_[count_++] = page;
   }
-  pid_ = OwnPid();
 }
 
 void WaitScope::Leave(void* context) {

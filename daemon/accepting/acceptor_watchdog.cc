@@ -1,6 +1,6 @@
 #include "daemon/accepting/acceptor_watchdog.h"
 
-#include "daemon/accepting/listening_socket.h"
+#include "protocol/nonblocking_listener.h"
 
 namespace ringdeal {
 namespace {
@@ -37,7 +37,7 @@ bool AcceptorWatchdog::Look(size_t index) {
   }
   if (crossings % 2 == 1) {
     // The flag first, so that the accept4 which follows the broken one does not block again.
-    (void)MakeNonBlocking(acceptor.gate().socket());
+    (void)MakeListenerNonBlocking(acceptor.gate().socket());
     acceptor.Interrupt();
     ++unblocked_;
     return true;

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "protocol/nonblocking_listener.h"
 #include "protocol/socket_identity.h"
 
 namespace ringdeal {
@@ -111,7 +112,7 @@ Result<UniqueFd, ListenError> OpenListeningSocket(const ListenerConfig& config) 
     return ListenError{"listener " + config.name + " (" + config.bind + "): " + problem};
   }
   if (listen(socket.get(), config.backlog) != 0) return Failure(config, "listen", errno);
-  if (const Result<int> flags = MakeNonBlocking(socket.get()); !flags) {
+  if (const Result<int> flags = MakeListenerNonBlocking(socket.get()); !flags) {
     return Failure(config, flags.error().step, flags.error().number);
   }
   return socket;
@@ -125,19 +126,10 @@ Result<UniqueFd, ListenError> AdoptInheritedSocket(int descriptor, const Listene
                        ": the service manager's descriptor is no listening socket; use "
                        "Accept=no and ListenStream= in its unit"};
   }
-  if (const Result<int> flags = MakeNonBlocking(descriptor); !flags) {
+  if (const Result<int> flags = MakeListenerNonBlocking(descriptor); !flags) {
     return Failure(config, flags.error().step, flags.error().number);
   }
   return socket;
-}
-
-Result<int> MakeNonBlocking(int socket) {
-  const int flags = fcntl(socket, F_GETFL);
-  if (flags < 0) return SystemError{errno, "F_GETFL"};
-  if ((flags & O_NONBLOCK) == 0 && fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0) {
-    return SystemError{errno, "F_SETFL"};
-  }
-  return flags;
 }
 
 Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog) {

@@ -23,10 +23,6 @@ Result<UniqueFd, ListenError> OpenListeningSocket(const ListenerConfig& config);
 // Takes over a listening socket that came from a service manager.
 Result<UniqueFd, ListenError> AdoptInheritedSocket(int descriptor, const ListenerConfig& config);
 
-// Rule 7: a listener is non-blocking from the moment that ringdeald has it. Returns the status
-// flags that it had.
-Result<int> MakeNonBlocking(int socket);
-
 // Makes a socket listen again that somebody shut down: where the port was chosen by the kernel, a
 // shutdown gives it up, so it is bound to `address` first. Acceptor thread.
 Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog);

@@ -9,6 +9,7 @@
 #include "daemon/accepting/listening_socket.h"
 #include "daemon/operating/log.h"
 #include "protocol/control_messages.h"
+#include "protocol/nonblocking_listener.h"
 #include "protocol/socket_address.h"
 
 namespace ringdeal {
@@ -53,7 +54,7 @@ Result<Adoption::ListenerPtr, RequestError> Adoption::Adopt(UniqueFd socket,
     return RequestError{code::kNotAllowed,
                         "listeners of this user are not adopted; see `adopt` in the configuration"};
   }
-  const Result<int> flags = MakeNonBlocking(socket.get());
+  const Result<int> flags = MakeListenerNonBlocking(socket.get());
   if (!flags) return FailedStep(flags.error());
   const Result<SocketIdentity> identity = IdentityOf(socket.get());
   if (!identity) return FailedStep(identity.error());

@@ -80,11 +80,13 @@ class Peer:
     """`owned`: a listening socket that bind is answered with. `doors`: whether binds get one.
     `answers`: whether it answers at all (False: as if frozen) until `thaw`."""
 
-    def __init__(self, path, owned=None, doors=True, refuses=False):
+    def __init__(self, path, owned=None, doors=True, refuses=False, code="not-allowed"):
         self.path = path
         self.owned = owned
         self.doors = doors
         self.refuses = refuses
+        self.code = code
+        self.refusals = 0
         self.workers = []
         self.binds = []
         self.listener = None  # the worker's, as it was sent along
@@ -153,7 +155,8 @@ class Peer:
         elif request["op"] == "register" and self.refuses:
             with socket.socket(fileno=descriptors[0]) as listener:
                 listener.setblocking(False)  # as ringdeald has, for another worker
-            control.sendall(b'{"error":"not this one","code":"not-allowed"}\n')
+            control.sendall(b'{"error":"not this one","code":"%s"}\n' % self.code.encode())
+            self.refusals += 1
         elif request["op"] == "register":
             self._register(control, request, descriptors)
         else:

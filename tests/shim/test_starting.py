@@ -163,6 +163,7 @@ def test_a_late_answer_does_not_cost_the_owned_listeners_that_follow(make_peer, 
     server.signal(signal.SIGUSR1)
     assert helpers.port_of(server) == port
     worker = peer.wait_for_worker()
+    peer.wait_for_state(worker, "worker")
     with socket.create_connection(("127.0.0.1", port), 10) as client:
         worker.hand(peer.accept())
         assert int(client.recv(100)) == server.pid

@@ -7,7 +7,8 @@
  *
  * When ringdeald dies, stops or is restarted, nothing changes for the caller: the descriptor stays
  * the same and ringdeal_accept then takes connections from the listener itself, as long as the
- * listener's `share_listener` is on (it is by default).
+ * listener's `share_listener` is on (it is by default). Once ringdeald is back, the handle
+ * registers again from within ringdeal_accept and ringdeal_pass_end.
  *
  * Functions that can fail return -1 or NULL and set errno; ringdeal_last_error says in words what
  * failed. A handle may be used by several threads at once, except for ringdeal_leave. It belongs to

@@ -1,0 +1,128 @@
+// Being without ringdeald: going direct when it is gone, and getting it back.
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "client-shim/client/back_off.h"
+#include "client-shim/client/member.h"
+#include "client-shim/client/member_use.h"
+#include "client-shim/client/page_writer.h"
+#include "client-shim/client/ready_set.h"
+#include "protocol/nonblocking_listener.h"
+#include "protocol/system_calls.h"
+
+namespace ringdeal::client {
+namespace {
+
+bool IsAtEnd(int channel) {
+  char byte = 0;
+  iovec part = {&byte, sizeof(byte)};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  return sys::ReceiveMessage(channel, &message, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+}  // namespace
+
+// A listener that this process only watches keeps its flag: who accepts on it may be another
+// program, which counts on accept to block.
+void Member::StartDirect() {
+  if (!listener_.valid()) return;
+  if (promoted_.load()) (void)MakeListenerNonBlocking(listener_.get());
+  AddListenerToReadySet(ready_set_.get(), listener_.get());
+}
+
+void Member::LoseRingdeald() {
+  Form expected = Form::kHandoff;
+  if (!form_.compare_exchange_strong(expected, Form::kChanging)) return;
+  const int saved_errno = errno;
+  RemoveFromReadySet(ready_set_.get(), channel_.get());
+  SetState(page_.exchange(nullptr), WorkerState::kLeft, -1);
+  Retire(channel_.Take());
+  Retire(control_.Take());
+  StartDirect();
+  PlanNextLook(Answer::kAbsent);
+  form_.store(Form::kDirect, std::memory_order_release);
+  errno = saved_errno;
+}
+
+void Member::NoticeEnd() {
+  if (promoted_.load(std::memory_order_relaxed)) return;
+  Use use(this);
+  const int saved_errno = errno;
+  const bool dealt = form_.load(std::memory_order_acquire) == Form::kHandoff && !HasLost();
+  if (dealt && IsAtEnd(channel_.get())) LoseRingdeald();
+  errno = saved_errno;
+}
+
+void Member::LookForRingdeald(const JoinRequest& request) {
+  Use use(this);
+  if (HasLost()) return;
+  const uint64_t next = next_look();
+  Form expected = Form::kDirect;
+  if (next == 0 || Now() < next) return;
+  if (!form_.compare_exchange_strong(expected, Form::kChanging)) return;
+  const int saved_errno = errno;
+  Registration registration;
+  if (control_.valid()) {
+    registration = ReceiveRegistration(control_.get(), 0);
+  } else {
+    registration.answer = RegisterAgain(request);
+  }
+  const Form form = TakeAnswer(&registration);
+  form_.store(form, std::memory_order_release);
+  errno = saved_errno;
+}
+
+Answer Member::RegisterAgain(const JoinRequest& request) {
+  int failure = 0;
+  RegisterRequest words = request.words;
+  words.observer = !promoted_.load();
+  words.one_at_a_time = one_at_a_time_.load();
+  UniqueFd control = OpenControl(request, &failure);
+  if (!control || !SendRegistration(control.get(), words, listener_.get())) return Answer::kAbsent;
+  Retire(control_.Put(std::move(control)));
+  AwaitAnswer(request.answer_wakes);
+  return Answer::kLate;
+}
+
+// What waits in the listener's accept queue now is ringdeald's to accept.
+Form Member::TakeAnswer(Registration* registration) {
+  Answer answer = registration->answer;
+  if (answer != Answer::kLate) RemoveFromReadySet(ready_set_.get(), control_.get());
+  if (answer == Answer::kGiven && AdoptRegistration(registration)) {
+    RemoveFromReadySet(ready_set_.get(), listener_.get());
+    next_look_.store(0);
+    failures_.store(0);
+    TellState();
+    return Form::kHandoff;
+  }
+  if (answer == Answer::kGiven) answer = Answer::kAbsent;  // no descriptor was free for it
+  if (answer != Answer::kLate) Retire(control_.Take());
+  PlanNextLook(answer);
+  return Form::kDirect;
+}
+
+void Member::AwaitAnswer(bool wakes) {
+  if (wakes && control_.valid()) AddToReadySet(ready_set_.get(), control_.get());
+  asked_at_.store(Now());
+}
+
+void Member::PlanNextLook(Answer answer) {
+  const uint64_t now = Now();
+  switch (answer) {
+    case Answer::kLate:
+      return next_look_.store(now + DelayOfLook(now - asked_at_.load()));
+    case Answer::kAbsent:
+      return next_look_.store(
+          now + DelayOfAttempt(failures_.fetch_add(1), static_cast<uint64_t>(getpid()) ^ now));
+    case Answer::kRefused:
+    case Answer::kGiven:
+      return next_look_.store(0);
+  }
+}
+
+}  // namespace ringdeal::client
