@@ -31,6 +31,7 @@ inline constexpr char kTooLarge[] = "too-large";
 inline constexpr char kUnknownOp[] = "unknown-op";
 inline constexpr char kWrongVersion[] = "wrong-version";
 inline constexpr char kUnknownListener[] = "unknown-listener";
+inline constexpr char kNotYet[] = "not-yet";
 inline constexpr char kUnknownWorker[] = "unknown-worker";
 inline constexpr char kNotAllowed[] = "not-allowed";
 inline constexpr char kNotRegistered[] = "not-registered";

@@ -63,6 +63,7 @@ class Member {
   int channel() const { return channel_.get(); }
   int ready_set() const { return ready_set_.get(); }
   int listener() const { return listener_.get(); }
+  bool promoted() const { return promoted_.load(std::memory_order_relaxed); }
   bool has_door() const { return door_.valid(); }
   // The parent had joined, and this process not yet.
   bool inherited() const { return inherited_.load(std::memory_order_relaxed); }
@@ -169,6 +170,7 @@ class Member {
   std::atomic<uint64_t> next_look_{0};
   std::atomic<uint64_t> asked_at_{0};
   std::atomic<unsigned> failures_{0};  // in a row, to find ringdeald
+  std::atomic<bool> answer_wakes_{false};
   std::atomic<bool> being_careful_{false};
   // The number that the last accept gave, and what the last look at the highest numbers found: a
   // full process that closes a low one is given that one, and is full again.

@@ -63,7 +63,9 @@ void Member::LookForRingdeald(const JoinRequest& request) {
   if (HasLost()) return;
   const uint64_t next = next_look();
   Form expected = Form::kDirect;
-  if (next == 0 || Now() < next) return;
+  // Whom the answer wakes looks at once, or it would be woken again and again.
+  const bool at_once = answer_wakes_.load() && control_.valid();
+  if (next == 0 || (!at_once && Now() < next)) return;
   if (!form_.compare_exchange_strong(expected, Form::kChanging)) return;
   const int saved_errno = errno;
   Registration registration;
@@ -107,6 +109,7 @@ Form Member::TakeAnswer(Registration* registration) {
 }
 
 void Member::AwaitAnswer(bool wakes) {
+  answer_wakes_.store(wakes);
   if (wakes && control_.valid()) AddToReadySet(ready_set_.get(), control_.get());
   asked_at_.store(Now());
 }

@@ -81,7 +81,7 @@ bool WaitReadable(int control, uint64_t deadline) {
 
 // ringdeald says no for now: it is as good as not there yet.
 bool PassesByItself(const char* error) {
-  constexpr const char* kCodes[] = {code::kStopping, code::kNoDescriptors,
+  constexpr const char* kCodes[] = {code::kStopping, code::kNotYet, code::kNoDescriptors,
                                     code::kTooManyConnections};
   for (const char* each : kCodes) {
     char quoted[32];

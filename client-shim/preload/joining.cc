@@ -86,6 +86,10 @@ client::JoinRequest RequestFor(const Listener* listener) {
   request.words.passes_listener = listener->member.listener() >= 0;
   // Without the socket it is asked for by name; adopted ones have their address for a name.
   if (!request.words.passes_listener) request.words.listener = listener->address;
+  // Such a process is rung as soon as it has registered, to show that it accepts. An answer that
+  // comes late may come after the bell was taken out again.
+  request.answer_wakes =
+      request.words.forked && listener->nonblocking.load() && !listener->member.promoted();
   return request;
 }
 
@@ -301,7 +305,7 @@ bool ShowInterest(Listener* listener, int number, Interest interest) {
 void LookForRingdeald(Listener* listener) {
   if (listener->member.next_look() == 0) return;
   listener->member.LookForRingdeald(RequestFor(listener));
-  if (listener->paused.load()) listener->member.SetPaused(true);
+  if (listener->paused.load() || listener->full.load()) listener->ShowPause();
 }
 
 int Bind(int number, const sockaddr* address, socklen_t length) {

@@ -17,6 +17,10 @@
 
 namespace ringdeal {
 
+// SO_REUSEPORT siblings, or sockets that lost their path, of one listener. None is closed early,
+// since that would reset what waits in its accept queue.
+inline constexpr size_t kMostSockets = 1024;
+
 // Written by the acceptor thread alone (relaxed: each is read by itself), only growing.
 struct IntakeCounters {
   std::atomic<uint64_t> accepted{0};

@@ -24,30 +24,35 @@ ListenError Failure(const ListenerConfig& config, const char* step, int number) 
   if (number == EACCES) hint = "; ports below 1024 and this path need more privilege";
   if (number == EADDRNOTAVAIL) hint = "; no interface of this machine has the address";
   return {"listener " + config.name + " (" + config.bind + "): " + step + ": " +
-          std::strerror(number) + hint};
+              std::strerror(number) + hint,
+          number == EADDRINUSE};
 }
 
-// True if `address` is a path that may be bound, after removing a socket that nobody listens on.
-bool RemoveStalePath(const SocketAddress& address, std::string* problem) {
+// Without reaching its accept queue: a stream socket refuses datagrams by their kind, a path to
+// which no socket is bound any more refuses the connection.
+bool IsBound(const SocketAddress& address) {
+  const UniqueFd probe(socket(AF_UNIX, SOCK_DGRAM, 0));
+  return connect(probe.get(), address.get(), address.length) == 0 || errno != ECONNREFUSED;
+}
+
+// Makes a path that exists free to be bound, if nobody has it any more.
+Result<void, ListenError> RemoveStalePath(const SocketAddress& address,
+                                          const ListenerConfig& config) {
   const char* path = reinterpret_cast<const sockaddr_un*>(&address.storage)->sun_path;
+  const std::string where = "listener " + config.name + " (" + config.bind + "): ";
   struct stat status = {};
-  if (path[0] == '\0' || lstat(path, &status) != 0) return true;
+  if (path[0] == '\0' || lstat(path, &status) != 0) return {};
   if (!S_ISSOCK(status.st_mode)) {
-    *problem = "exists and is no socket; remove it or choose another path";
-    return false;
+    return ListenError{where + "exists and is no socket; remove it or choose another path"};
   }
-  const UniqueFd probe(socket(AF_UNIX, SOCK_STREAM, 0));
-  // Without waiting: one that is frozen and has its accept queue full listens all the same.
-  fcntl(probe.get(), F_SETFL, O_NONBLOCK);
-  if (connect(probe.get(), address.get(), address.length) == 0 || errno != ECONNREFUSED) {
-    *problem = "another process listens on it; stop that one first";
-    return false;
+  if (IsBound(address)) {
+    return ListenError{where + "another process listens on it; stop that one first",
+                       /*in_use=*/true};
   }
   if (unlink(path) != 0 && errno != ENOENT) {
-    *problem = std::string("a stale socket that cannot be removed: ") + std::strerror(errno);
-    return false;
+    return ListenError{where + "a stale socket that cannot be removed: " + std::strerror(errno)};
   }
-  return true;
+  return {};
 }
 
 bool SetOwner(const ListenerConfig& config, const char* path, std::string* problem) {
@@ -97,8 +102,8 @@ Result<UniqueFd, ListenError> OpenListeningSocket(const ListenerConfig& config) 
   if (!ParseAddress(config.bind.c_str(), &address)) return Failure(config, "address", EINVAL);
   std::string problem;
   const bool is_unix = address.family() == AF_UNIX;
-  if (is_unix && !RemoveStalePath(address, &problem)) {
-    return ListenError{"listener " + config.name + " (" + config.bind + "): " + problem};
+  if (is_unix) {
+    if (const auto removed = RemoveStalePath(address, config); !removed) return removed.error();
   }
   UniqueFd socket(::socket(address.family(), SOCK_STREAM, 0));
   if (!socket) return Failure(config, "socket", errno);
@@ -136,6 +141,10 @@ Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog) 
   (void)bind(socket, address.get(), address.length);  // EINVAL if it still has its port
   if (listen(socket, backlog) != 0) return SystemError{errno, "listen"};
   return {};
+}
+
+bool IsPath(const std::string& address) {
+  return address.starts_with("unix:") && !address.starts_with("unix:@");
 }
 
 std::string LocalAddressText(int socket) {

@@ -14,6 +14,7 @@ namespace ringdeal {
 // One line for the operator: what failed, where, and what to do about it.
 struct ListenError {
   std::string text;
+  bool in_use = false;  // somebody has the address
 };
 
 // Binds and listens as the configuration says; non-blocking and close-on-exec. A UNIX path that
@@ -29,5 +30,8 @@ Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog);
 
 // The address that the kernel says the socket has, as text.
 std::string LocalAddressText(int socket);
+
+// True for the text form of a UNIX address that is a path.
+bool IsPath(const std::string& address);
 
 }  // namespace ringdeal

@@ -83,6 +83,7 @@ struct Config {
   ListenerConfig adopted;  // what adopted listeners have of it: config_keys.cc
   int acceptors = 1;       // acceptor threads
   Duration drain_timeout = std::chrono::seconds(30);  // at stop: how long held connections may wait
+  Duration reclaim_timeout = std::chrono::seconds(10);  // before saying who holds an owned address
   LogConfig log;
   Limits limits;
   bool operator==(const Config&) const = default;

@@ -27,6 +27,9 @@ constexpr ConfigKey kKeys[] = {
     {"", "drain_timeout", "30s", "duration",
      "At stop: how long connections without a worker may still wait for one",
      [](C c, L) -> F { return &c.drain_timeout; }, TextKind::kNone, 0, 24 * kHour},
+    {"", "reclaim_timeout", "10s", "duration",
+     "How long an owned address may be held by others before the log says by whom",
+     [](C c, L) -> F { return &c.reclaim_timeout; }, TextKind::kNone, 0, 24 * kHour},
 
     {"control", "path", "\"\"", "path",
      "The control socket; empty: /run/ringdeal/control.sock, without root "

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
-#include "daemon/accepting/listening_socket.h"
 #include "daemon/observing/status_document.h"
 #include "daemon/operating/log.h"
 #include "daemon/operating/monotonic_clock.h"
@@ -27,6 +27,11 @@ Self WhoWeAre() {
   return self;
 }
 
+// Beside the control socket, for as long as the machine runs.
+std::string NotesPath(const std::string& control_path) {
+  return std::filesystem::path(control_path).replace_extension(".listeners.json");
+}
+
 Config WithDefaultPath(Config config) {
   char path[kMaxAddressText];
   if (config.control.path.empty() && DefaultControlPath(path, sizeof(path))) {
@@ -42,12 +47,14 @@ Daemon::Daemon(Config config)
       self_(WhoWeAre()),
       recall_(std::make_unique<RecallThread>()),
       listeners_(std::make_unique<ListenerTable>(config_.acceptors, MakeIntakeCallbacks())),
+      owned_(
+          std::make_unique<OwnedListeners>(&loop_, config_, self_, listeners_.get(), &notebook_)),
       watchdog_(std::make_unique<AcceptorWatchdog>(&loop_, &listeners_->acceptors())),
       recaller_(std::make_unique<Recaller>(
           &loop_, listeners_.get(), recall_.get(),
           [this](const auto& listener, Slot slot) { registrar_->EndWorker(listener, slot); })),
-      registrar_(std::make_unique<Registrar>(&loop_, config_, self_, listeners_.get(),
-                                             recaller_.get(),
+      registrar_(std::make_unique<Registrar>(&loop_, config_, self_, listeners_.get(), owned_.get(),
+                                             &notebook_, recaller_.get(),
                                              [this] { return RenderStatus(TakeSnapshot()); })),
       control_(std::make_unique<ControlServer>(&loop_, config_.limits, MakeControlCallbacks())),
       stop_timer_(loop_.MakeTimer([this] { EndIfDealt(); })),
@@ -100,13 +107,15 @@ Result<void, std::string> Daemon::Start(std::vector<InheritedSocket> inherited) 
   for (const int number : {SIGTERM, SIGINT}) {
     signals_.push_back(loop_.WatchSignal(number, [this] { Stop(); }));
   }
-  if (const auto opened = OpenListeners(std::move(inherited)); !opened) return opened.error();
   if (config_.control.path.empty()) {
     return std::string("control.path: set it, or XDG_RUNTIME_DIR, for a user who is not root");
   }
+  // Before anything of another ringdeald at the same path is touched.
   if (const auto listening = control_->Listen(config_.control); !listening) {
     return listening.error();
   }
+  notebook_.Open(NotesPath(config_.control.path));
+  if (const auto opened = owned_->Open(std::move(inherited)); !opened) return opened.error();
   if (!config_.http_bind.empty()) {
     auto http = HttpServer::Listen(loop_, config_.http_bind, [this] { return TakeSnapshot(); });
     if (!http) return http.error();
@@ -116,45 +125,6 @@ Result<void, std::string> Daemon::Start(std::vector<InheritedSocket> inherited) 
   Log(LogLevel::kInfo, "started",
       {{"version", RINGDEAL_VERSION}, {"control", config_.control.path}, {"pid", getpid()}});
   NotifyServiceManager("READY=1\nSTATUS=dealing connections");
-  return {};
-}
-
-Result<void, std::string> Daemon::OpenListeners(std::vector<InheritedSocket> inherited) {
-  for (const ListenerConfig& config : config_.listeners) {
-    const auto match =
-        std::find_if(inherited.begin(), inherited.end(), [&config](const InheritedSocket& socket) {
-          return socket.name == config.name && socket.descriptor.valid();
-        });
-    UniqueFd given;
-    if (match != inherited.end()) given = std::move(match->descriptor);
-    const auto opened = OpenListener(config, std::move(given));
-    if (!opened) return opened;
-  }
-  // What the service manager gave and the configuration does not name is dealt with the defaults.
-  for (InheritedSocket& socket : inherited) {
-    if (!socket.descriptor) continue;
-    ListenerConfig config = config_.adopted;
-    config.name = listeners_->UnusedName(socket.name);
-    config.bind = LocalAddressText(socket.descriptor.get());
-    const auto opened = OpenListener(config, std::move(socket.descriptor));
-    if (!opened) return opened;
-  }
-  return {};
-}
-
-Result<void, std::string> Daemon::OpenListener(const ListenerConfig& config, UniqueFd inherited) {
-  Result<UniqueFd, ListenError> socket =
-      inherited ? AdoptInheritedSocket(inherited.Release(), config) : OpenListeningSocket(config);
-  if (!socket) return socket.error().text;
-  auto listener = std::make_shared<Listener>(config, /*owned=*/true, geteuid(), config_.limits);
-  const Result<void> added = listener->AddSocket(std::move(*socket), 0);
-  if (!added) {
-    return "listener " + config.name + ": " + added.error().step + ": " +
-           std::strerror(added.error().number);
-  }
-  listeners_->Add(listener);
-  Log(LogLevel::kInfo, "listening",
-      {{"listener", config.name}, {"address", listener->address()}, {"policy", config.policy}});
   return {};
 }
 

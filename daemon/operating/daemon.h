@@ -13,6 +13,8 @@
 #include "daemon/operating/config.h"
 #include "daemon/operating/event_loop.h"
 #include "daemon/operating/inherited_sockets.h"
+#include "daemon/operating/notebook.h"
+#include "daemon/operating/owned_listeners.h"
 #include "daemon/workers/control_server.h"
 #include "daemon/workers/registrar.h"
 #include "protocol/result.h"
@@ -35,8 +37,6 @@ class Daemon {
  private:
   IntakeCallbacks MakeIntakeCallbacks();
   ControlServer::Callbacks MakeControlCallbacks();
-  Result<void, std::string> OpenListeners(std::vector<InheritedSocket> inherited);
-  Result<void, std::string> OpenListener(const ListenerConfig& config, UniqueFd inherited);
   Snapshot TakeSnapshot();
   void Stop();
   void EndIfDealt();
@@ -44,8 +44,10 @@ class Daemon {
   const Config config_;
   const Self self_;
   EventLoop loop_;
+  Notebook notebook_;
   std::unique_ptr<RecallThread> recall_;
   std::unique_ptr<ListenerTable> listeners_;
+  std::unique_ptr<OwnedListeners> owned_;
   std::unique_ptr<AcceptorWatchdog> watchdog_;
   std::unique_ptr<Recaller> recaller_;
   std::unique_ptr<Registrar> registrar_;

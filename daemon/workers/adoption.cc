@@ -35,39 +35,37 @@ bool AreSiblings(int one, int other) {
 
 }  // namespace
 
-bool IsPath(const std::string& address) {
-  return address.starts_with("unix:") && !address.starts_with("unix:@");
-}
-
 Adoption::Adoption(EventLoop* loop, const Config& config, const Self& self,
-                   ListenerTable* listeners, Queries queries)
+                   ListenerTable* listeners, Notebook* notebook, Queries queries)
     : loop_(loop),
       config_(config),
       self_(self),
       listeners_(listeners),
+      notebook_(notebook),
       queries_(std::move(queries)) {}
 
 Result<Adoption::ListenerPtr, RequestError> Adoption::Adopt(UniqueFd socket,
                                                             const ControlConnection& from) {
-  const Peer& opener = from.opener();
-  if (!MayAdopt(opener, self_, config_.adopt)) {
+  const Result<SocketIdentity> identity = IdentityOf(socket.get());
+  if (!identity) return FailedStep(identity.error());
+  const ListenerNote* note = notebook_->Find(*identity);
+  const std::optional<uid_t> uid = AnswerableFor(socket.get(), note, from.opener());
+  if (!uid) {
     return RequestError{code::kNotAllowed,
                         "listeners of this user are not adopted; see `adopt` in the configuration"};
   }
   const Result<int> flags = MakeListenerNonBlocking(socket.get());
   if (!flags) return FailedStep(flags.error());
-  const Result<SocketIdentity> identity = IdentityOf(socket.get());
-  if (!identity) return FailedStep(identity.error());
   const std::string address = LocalAddressText(socket.get());
   const int descriptor = socket.get();
-  auto listener = listeners_->FindAdopted(address, identity->network, opener.uid);
+  auto listener = listeners_->FindAdopted(address, identity->network, *uid);
   const bool sibling =
       listener != nullptr && AreSiblings(descriptor, listener->sockets().front().descriptor.get());
   if (!sibling) {
     ListenerConfig config = config_.adopted;
-    config.name = listeners_->UnusedName(address);
+    config.name = listeners_->UnusedName(note != nullptr ? note->name : address);
     config.bind = address;
-    listener = std::make_shared<Listener>(config, /*owned=*/false, opener.uid, config_.limits);
+    listener = std::make_shared<Listener>(config, /*owned=*/false, *uid, config_.limits);
   }
   if (listener->sockets().size() == kMostSockets) {
     return RequestError{code::kTooManyWorkers, "listener " + listener->name() + " has " +
@@ -80,10 +78,25 @@ Result<Adoption::ListenerPtr, RequestError> Adoption::Adopt(UniqueFd socket,
     listeners_->Watch(listener, descriptor);
   } else {
     listeners_->Add(listener);
-    Log(LogLevel::kInfo, "adopted",
-        {{"listener", listener->name()}, {"pid", from.peer().pid}, {"uid", opener.uid}});
+    Log(LogLevel::kInfo, note != nullptr ? "reclaimed" : "adopted",
+        {{"listener", listener->name()}, {"pid", from.peer().pid}, {"uid", *uid}});
   }
+  notebook_->Note(*listener);
   return listener;
+}
+
+// Whose listener it is: who was noted, who opened the door or stands before us, or else who made
+// the socket. Workers may be of another user by now, and without a door. Nothing if none of them
+// may have it adopted.
+std::optional<uid_t> Adoption::AnswerableFor(int socket, const ListenerNote* note,
+                                             const Peer& opener) const {
+  if (note != nullptr && config_.adopt.enabled) return note->uid;
+  if (MayAdopt(opener, self_, config_.adopt)) return opener.uid;
+  struct stat status = {};
+  if (fstat(socket, &status) != 0) return std::nullopt;
+  Peer maker;
+  maker.uid = status.st_uid;
+  return MayAdopt(maker, self_, config_.adopt) ? std::optional(maker.uid) : std::nullopt;
 }
 
 Adoption::ListenerPtr Adoption::FindOrphan(const std::string& address,
@@ -129,6 +142,7 @@ bool Adoption::MustStay(const ListenerPtr& listener) const {
 
 void Adoption::LetGo(const ListenerPtr& listener) {
   Log(LogLevel::kInfo, "let_go", {{"listener", listener->name()}});
+  notebook_->Forget(*listener);
   listeners_->Remove(listener, [] {});
 }
 

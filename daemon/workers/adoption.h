@@ -4,24 +4,19 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "daemon/accepting/listener_table.h"
 #include "daemon/operating/config.h"
 #include "daemon/operating/event_loop.h"
+#include "daemon/operating/notebook.h"
 #include "daemon/workers/control_connection.h"
 #include "daemon/workers/control_server.h"
 #include "daemon/workers/request.h"
 
 namespace ringdeal {
-
-// SO_REUSEPORT siblings, or sockets that lost their path, of one listener. None is closed early,
-// since that would reset what waits in its accept queue.
-inline constexpr size_t kMostSockets = 1024;
-
-// True for the text form of a UNIX address that is a path.
-bool IsPath(const std::string& address);
 
 class Adoption {
  public:
@@ -38,9 +33,10 @@ class Adoption {
   };
 
   Adoption(EventLoop* loop, const Config& config, const Self& self, ListenerTable* listeners,
-           Queries queries);
+           Notebook* notebook, Queries queries);
 
-  // The listener that `socket` is offered for: a new one, or one whose sibling it is.
+  // The listener that `socket` is offered for: a new one, or one whose sibling it is. One that was
+  // noted is adopted again whoever offers it.
   Result<ListenerPtr, RequestError> Adopt(UniqueFd socket, const ControlConnection& from);
 
   // An adopted listener whose processes have all ended, though not every sign of it was read yet: a
@@ -61,6 +57,8 @@ class Adoption {
   void Stop() { stopping_ = true; }
 
  private:
+  std::optional<uid_t> AnswerableFor(int socket, const ListenerNote* note,
+                                     const Peer& opener) const;
   bool IsUsed(const ListenerPtr& listener) const;
   bool MustStay(const ListenerPtr& listener) const;
   void LetGo(const ListenerPtr& listener);
@@ -71,6 +69,7 @@ class Adoption {
   const Config& config_;
   const Self self_;
   ListenerTable* const listeners_;
+  Notebook* const notebook_;
   const Queries queries_;
   std::map<DoorId, std::set<ListenerPtr>> doors_;
   // Those that keep connections for a worker that may never come.

@@ -1,13 +1,8 @@
 #include "daemon/workers/registrar.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "daemon/accepting/listening_socket.h"
 #include "daemon/operating/log.h"
 #include "daemon/operating/monotonic_clock.h"
 #include "daemon/workers/disposal.h"
@@ -49,15 +44,16 @@ const Peer& Registrar::AuthorityOf(const Caller& caller) {
 }
 
 Registrar::Registrar(EventLoop* loop, const Config& config, const Self& self,
-                     ListenerTable* listeners, Recaller* recaller,
-                     std::function<std::string()> status)
+                     ListenerTable* listeners, OwnedListeners* owned, Notebook* notebook,
+                     Recaller* recaller, std::function<std::string()> status)
     : loop_(loop),
       config_(config),
       self_(self),
       listeners_(listeners),
+      owned_(owned),
       recaller_(recaller),
       status_(std::move(status)),
-      adoption_(loop, config, self, listeners, MakeQueries()) {}
+      adoption_(loop, config, self, listeners, notebook, MakeQueries()) {}
 
 Adoption::Queries Registrar::MakeQueries() {
   const auto works_for = [this](const std::shared_ptr<Listener>& listener, bool living) {
@@ -118,6 +114,8 @@ void Registrar::TakeDoorClosed(ControlServer::DoorId door) { adoption_.CloseDoor
 Result<void, RequestError> Registrar::Bind(const Request& request, Caller* caller) {
   if (!request.address) return RequestError{code::kBadRequest, "\"address\" is missing"};
   if (stopping_) return RequestError{code::kStopping, "ringdeald is stopping"};
+  // Told late, or by the end of the connection: whoever asks again finds it here.
+  if (owned_->Awaits(*request.address)) return {};
   const Peer& peer = AuthorityOf(*caller);
   const std::shared_ptr<Listener> owned = listeners_->FindOwned(*request.address);
   const bool may = owned != nullptr ? MayTake(peer, self_, owned->config().allow)
@@ -130,7 +128,9 @@ Result<void, RequestError> Registrar::Bind(const Request& request, Caller* calle
   const Result<ControlServer::DoorEnd> door = server_->OpenDoor(peer);
   if (!door) return FailedStep(door.error());
   if (owned != nullptr) {
-    if (const auto restored = RestorePath(owned); !restored) return restored.error();
+    if (const auto restored = owned_->RestorePath(owned); !restored) {
+      return RequestError{code::kBadRequest, restored.error().text};
+    }
   }
   const auto orphan =
       owned == nullptr ? adoption_.FindOrphan(*request.address, *caller->connection) : nullptr;
@@ -140,26 +140,6 @@ Result<void, RequestError> Registrar::Bind(const Request& request, Caller* calle
   if (given != nullptr) descriptors.push_back(given->sockets().back().descriptor.get());
   descriptors.push_back(door->end.get());
   caller->connection->Answer(OkLine(), descriptors);
-  return {};
-}
-
-// Servers remove the path that they are about to bind, and with it ours: the socket that has lost
-// its path is still watched, and a new one is made at the path.
-Result<void, RequestError> Registrar::RestorePath(const std::shared_ptr<Listener>& listener) {
-  struct stat status = {};
-  if (!IsPath(listener->address())) return {};
-  const std::string path = listener->address().substr(std::strlen("unix:"));
-  if (lstat(path.c_str(), &status) == 0 || errno != ENOENT) return {};
-  if (listener->sockets().size() == kMostSockets) {
-    return RequestError{code::kTooManyConnections, "its path was removed too often"};
-  }
-  Result<UniqueFd, ListenError> socket = OpenListeningSocket(listener->config());
-  if (!socket) return RequestError{code::kBadRequest, socket.error().text};
-  const int descriptor = socket->get();
-  const Result<void> added = listener->AddSocket(std::move(*socket), 0);
-  if (!added) return FailedStep(added.error());
-  listeners_->Watch(listener, descriptor);
-  Log(LogLevel::kInfo, "path_restored", {{"listener", listener->name()}, {"path", path}});
   return {};
 }
 
@@ -204,15 +184,20 @@ Result<std::shared_ptr<Listener>, RequestError> Registrar::FindListener(const Re
                                                                         Caller* caller) {
   if (request.passes_listener) {
     if (auto listener = listeners_->FindByIdentity(held)) return listener;
+    UniqueFd& socket = caller->descriptors[0];
+    if (auto listener = owned_->Claim(&socket, held, AuthorityOf(*caller))) return listener;
     return adoption_.Adopt(std::move(caller->descriptors[0]), *caller->connection);
   }
   std::shared_ptr<Listener> listener;
   if (request.listener) listener = listeners_->FindByName(*request.listener);
   if (listener == nullptr && request.address) listener = listeners_->FindOwned(*request.address);
+  const std::string wanted = request.listener.value_or(request.address.value_or(""));
+  if (listener == nullptr && owned_->Awaits(wanted)) {
+    return RequestError{code::kNotYet, "listener " + wanted + " is not back yet"};
+  }
   if (listener == nullptr) {
     return RequestError{code::kUnknownListener,
-                        "no listener " + request.listener.value_or(request.address.value_or("")) +
-                            "; `ringdeal status` lists them"};
+                        "no listener " + wanted + "; `ringdeal status` lists them"};
   }
   if (!MayTake(AuthorityOf(*caller), self_, listener->config().allow)) {
     return RequestError{code::kNotAllowed, "this user may not take connections of listener " +

@@ -12,6 +12,7 @@
 #include "daemon/accepting/listener_table.h"
 #include "daemon/operating/config.h"
 #include "daemon/operating/event_loop.h"
+#include "daemon/operating/owned_listeners.h"
 #include "daemon/workers/adoption.h"
 #include "daemon/workers/control_server.h"
 #include "daemon/workers/recaller.h"
@@ -23,7 +24,8 @@ class Registrar {
  public:
   // `status` renders the status document.
   Registrar(EventLoop* loop, const Config& config, const Self& self, ListenerTable* listeners,
-            Recaller* recaller, std::function<std::string()> status);
+            OwnedListeners* owned, Notebook* notebook, Recaller* recaller,
+            std::function<std::string()> status);
 
   // To be called once, before the first connection.
   void SetServer(ControlServer* server) { server_ = server; }
@@ -78,7 +80,6 @@ class Registrar {
                                                                const SocketIdentity& held,
                                                                Caller* caller);
   static const Peer& AuthorityOf(const Caller& caller);
-  Result<void, RequestError> RestorePath(const std::shared_ptr<Listener>& listener);
   Result<void, RequestError> Join(const Request& request, std::shared_ptr<Listener> listener,
                                   const Listener::Socket& socket, Caller* caller);
   void EndMembership(ControlConnection* connection);
@@ -87,6 +88,7 @@ class Registrar {
   const Config& config_;
   const Self self_;
   ListenerTable* const listeners_;
+  OwnedListeners* const owned_;
   Recaller* const recaller_;
   const std::function<std::string()> status_;
   ControlServer* server_ = nullptr;

@@ -37,6 +37,10 @@ class Daemon:
         self.pid = self.process.pid
         wait_until(self._answers, lambda: "ringdeald answers\n" + self.log())
         self.descriptors_at_start = self.process.descriptors()
+        self.owned_at_start = self._owned()
+
+    def _owned(self):
+        return sum(each["owned"] for each in self.status()["listeners"])
 
     def _answers(self):
         if not self.process.running():
@@ -129,7 +133,8 @@ class Daemon:
         """With all workers gone it holds what it held at the start, and what waits for a worker."""
         def at_rest():
             kept = sum(each["kept"] for each in self.status()["listeners"])
-            return self.process.descriptors() <= self.descriptors_at_start + kept
+            came_back = self._owned() - self.owned_at_start
+            return self.process.descriptors() <= self.descriptors_at_start + kept + came_back
         def listing():
             names = pathlib.Path(f"/proc/{self.pid}/fd").iterdir()
             held = "\n".join(sorted(f"{n.name} {os.readlink(n)}" for n in names))

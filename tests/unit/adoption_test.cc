@@ -42,12 +42,14 @@ class AdoptionTest : public testing::Test {
   Config config_;
   EventLoop loop_;
   ListenerTable listeners_{1, {[] {}, [](const auto&) {}, [](const auto&, int) {}}};
+  Notebook notebook_;
   std::shared_ptr<Listener> listener_;
   bool has_workers_ = false;
   Adoption adoption_{&loop_,
                      config_,
                      Self{},
                      &listeners_,
+                     &notebook_,
                      {[this](const auto&) { return has_workers_; },
                       [this](const auto&) { return has_workers_; }, [](auto) { return true; }}};
 };

@@ -56,8 +56,8 @@ const BadFile kMisspelt[] = {
     {"KeyWithAnotherCase", "Acceptors: 2\n",
      "f.yaml:1:1: unknown key 'Acceptors' at the top; did you mean 'acceptors'?"},
     {"KeyWithALineBreak", "\"a\\nb\": 2\n",
-     "f.yaml:1:1: unknown key 'a?b' at the top; known: adopt, acceptors, drain_timeout, control, "
-     "http, listeners, adopted, log, limits"},
+     "f.yaml:1:1: unknown key 'a?b' at the top; known: adopt, acceptors, drain_timeout, "
+     "reclaim_timeout, control, http, listeners, adopted, log, limits"},
     {"MergeKey", "log:\n  <<: {level: info}\n",
      "f.yaml:2:3: unknown key '<<' in log; known: level, format"},
     {"UnknownPolicy", kWeb + "    policy: least_loaded\n",
@@ -200,7 +200,7 @@ const BadFile kShapes[] = {
      "f.yaml:1:7: 'key: value' lines are expected in http; known: bind"},
     {"DocumentAsAList", "- acceptors\n",
      "f.yaml:1:1: 'key: value' lines are expected at the top; known: adopt, acceptors, "
-     "drain_timeout, control, http, listeners, adopted, log, limits"},
+     "drain_timeout, reclaim_timeout, control, http, listeners, adopted, log, limits"},
     {"ValueAsAList", "acceptors: [1]\n", "f.yaml:1:12: 'acceptors' takes one value: threads"},
     {"ValueMissing", "acceptors:\n",
      "f.yaml:1:1: 'acceptors' has no value; leave it out for the default"},
@@ -226,6 +226,7 @@ TEST(ConfigParser, LosesNoValueOnTheWayToItsField) {
 adopt: false
 acceptors: 2
 drain_timeout: 1min
+reclaim_timeout: 2min
 control: {path: /c.sock, mode: 0600, owner: "1", group: "2", admin: ["3", "@4"]}
 http: {bind: ""}
 listeners:
@@ -242,6 +243,7 @@ limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, 
   expected.adopt.enabled = false;
   expected.acceptors = 2;
   expected.drain_timeout = seconds(60);
+  expected.reclaim_timeout = seconds(120);
   expected.control = {"/c.sock", 0600, "1", "2", {{3}, {4}}};
   expected.http_bind = "";
   ListenerConfig a{"a", "unix:/a",     false,           7,          0777,  "5",

@@ -1,0 +1,191 @@
+#include "daemon/operating/owned_listeners.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "daemon/operating/address_holders.h"
+#include "daemon/operating/log.h"
+#include "protocol/nonblocking_listener.h"
+
+namespace ringdeal {
+namespace {
+
+// The workers may also end, and leave the address to be bound.
+constexpr std::chrono::milliseconds kTryAgainAfter(500);
+
+// As FormatAddress writes it.
+std::string CanonicalText(const std::string& bind) {
+  SocketAddress address;
+  char text[kMaxAddressText];
+  const bool valid = ParseAddress(bind.c_str(), &address);
+  return valid && FormatAddress(address, text, sizeof(text)) ? text : bind;
+}
+
+// The network namespace in which ringdeald itself binds.
+uint64_t OwnNetwork() {
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM, 0));
+  const Result<SocketIdentity> identity = IdentityOf(socket.get());
+  return identity ? identity->network : 0;
+}
+
+}  // namespace
+
+OwnedListeners::OwnedListeners(EventLoop* loop, const Config& config, const Self& self,
+                               ListenerTable* listeners, Notebook* notebook)
+    : config_(config),
+      self_(self),
+      listeners_(listeners),
+      notebook_(notebook),
+      again_(loop->MakeTimer([this] { TryAgain(); })),
+      overdue_(loop->MakeTimer([this] { TellHolders(); })) {}
+
+Result<void, std::string> OwnedListeners::Open(std::vector<InheritedSocket> inherited) {
+  for (const ListenerConfig& config : config_.listeners) {
+    const auto match =
+        std::find_if(inherited.begin(), inherited.end(), [&config](const InheritedSocket& socket) {
+          return socket.name == config.name && socket.descriptor.valid();
+        });
+    UniqueFd given;
+    if (match != inherited.end()) given = std::move(match->descriptor);
+    const auto opened = OpenOne(config, std::move(given));
+    if (!opened) return opened;
+  }
+  // What the service manager gave and the configuration does not name is dealt with the defaults.
+  for (InheritedSocket& socket : inherited) {
+    if (!socket.descriptor) continue;
+    ListenerConfig config = config_.adopted;
+    config.name = listeners_->UnusedName(socket.name);
+    config.bind = LocalAddressText(socket.descriptor.get());
+    const auto opened = OpenOne(config, std::move(socket.descriptor));
+    if (!opened) return opened;
+  }
+  if (awaited_.empty()) return {};
+  again_->Arm(kTryAgainAfter);
+  overdue_->Arm(config_.reclaim_timeout);
+  return {};
+}
+
+Result<void, std::string> OwnedListeners::OpenOne(const ListenerConfig& config,
+                                                  UniqueFd inherited) {
+  Result<UniqueFd, ListenError> socket =
+      inherited ? AdoptInheritedSocket(inherited.Release(), config) : OpenListeningSocket(config);
+  if (!socket && socket.error().in_use) {
+    awaited_.push_back({config, CanonicalText(config.bind)});
+    Log(LogLevel::kWarn, "awaited",
+        {{"listener", config.name}, {"address", config.bind}, {"reason", socket.error().text}});
+    return {};
+  }
+  if (!socket) return socket.error().text;
+  const Result<ListenerPtr> listener = Add(config, std::move(*socket));
+  if (!listener) {
+    return "listener " + config.name + ": " + listener.error().step + ": " +
+           std::strerror(listener.error().number);
+  }
+  Log(LogLevel::kInfo, "listening",
+      {{"listener", config.name}, {"address", (*listener)->address()}, {"policy", config.policy}});
+  return {};
+}
+
+Result<OwnedListeners::ListenerPtr> OwnedListeners::Add(const ListenerConfig& config,
+                                                        UniqueFd socket) {
+  auto listener = std::make_shared<Listener>(config, /*owned=*/true, geteuid(), config_.limits);
+  const Result<void> added = listener->AddSocket(std::move(socket), 0);
+  if (!added) return added.error();
+  listeners_->Add(listener);
+  notebook_->Note(*listener);
+  return listener;
+}
+
+Result<void> OwnedListeners::AddSocket(const ListenerPtr& listener, UniqueFd socket) {
+  if (listener->sockets().size() == kMostSockets) return SystemError{EMFILE, "sockets"};
+  const int descriptor = socket.get();
+  const Result<void> added = listener->AddSocket(std::move(socket), 0);
+  if (!added) return added;
+  listeners_->Watch(listener, descriptor);
+  notebook_->Note(*listener);
+  return {};
+}
+
+bool OwnedListeners::Awaits(std::string_view name_or_address) const {
+  return std::any_of(awaited_.begin(), awaited_.end(), [&](const Awaited& each) {
+    return each.config.name == name_or_address || each.address == name_or_address;
+  });
+}
+
+OwnedListeners::ListenerPtr OwnedListeners::Claim(UniqueFd* socket, const SocketIdentity& identity,
+                                                  const Peer& from) {
+  const std::string address = LocalAddressText(socket->get());
+  const ListenerNote* note = notebook_->Find(identity);
+  const bool was_owned = note != nullptr && note->owned;
+  if (ListenerPtr there = listeners_->FindOwned(address); was_owned && there != nullptr) {
+    // It has lost its path, and the listener was bound anew.
+    if (!MakeListenerNonBlocking(socket->get())) return nullptr;
+    return AddSocket(there, std::move(*socket)) ? there : nullptr;
+  }
+  const auto found = std::find_if(awaited_.begin(), awaited_.end(),
+                                  [&](const Awaited& each) { return each.address == address; });
+  if (found == awaited_.end()) return nullptr;
+  if (!was_owned && !MayClaim(*found, socket->get(), identity, from)) return nullptr;
+  if (!MakeListenerNonBlocking(socket->get())) return nullptr;
+  (void)listen(socket->get(), found->config.backlog);
+  const Result<ListenerPtr> listener = Add(found->config, std::move(*socket));
+  if (!listener) return nullptr;
+  awaited_.erase(found);
+  Log(LogLevel::kInfo, "reclaimed", {{"listener", (*listener)->name()}, {"pid", from.pid}});
+  return *listener;
+}
+
+bool OwnedListeners::MayClaim(const Awaited& awaited, int socket, const SocketIdentity& identity,
+                              const Peer& from) const {
+  struct stat status = {};
+  if (identity.network != OwnNetwork() || fstat(socket, &status) != 0) return false;
+  Peer maker;
+  maker.uid = status.st_uid;
+  return MayTake(maker, self_, awaited.config.allow) || MayTake(from, self_, awaited.config.allow);
+}
+
+Result<void, ListenError> OwnedListeners::RestorePath(const ListenerPtr& listener) {
+  struct stat status = {};
+  if (!IsPath(listener->address())) return {};
+  const std::string path = listener->address().substr(std::strlen("unix:"));
+  if (lstat(path.c_str(), &status) == 0 || errno != ENOENT) return {};
+  Result<UniqueFd, ListenError> socket = OpenListeningSocket(listener->config());
+  if (!socket) return socket.error();
+  const Result<void> added = AddSocket(listener, std::move(*socket));
+  if (!added) return ListenError{std::string(added.error().step) + ": its path was removed"};
+  Log(LogLevel::kInfo, "path_restored", {{"listener", listener->name()}, {"path", path}});
+  return {};
+}
+
+void OwnedListeners::TryAgain() {
+  std::erase_if(awaited_, [this](const Awaited& each) {
+    Result<UniqueFd, ListenError> socket = OpenListeningSocket(each.config);
+    if (!socket || !Add(each.config, std::move(*socket))) return false;
+    Log(LogLevel::kInfo, "listening",
+        {{"listener", each.config.name},
+         {"address", each.address},
+         {"policy", each.config.policy}});
+    return true;
+  });
+  if (!awaited_.empty()) again_->Arm(kTryAgainAfter);
+}
+
+void OwnedListeners::TellHolders() const {
+  for (const Awaited& each : awaited_) {
+    const std::string holders = HoldersOf(each.address);
+    Log(LogLevel::kWarn, "not_reclaimed",
+        {{"listener", each.config.name},
+         {"address", each.address},
+         {"held_by", holders.empty() ? "processes that ringdeald may not see" : holders},
+         {"reason",
+          "no worker of these brought it back; end them, or look why they do not "
+          "register"}});
+  }
+}
+
+}  // namespace ringdeal

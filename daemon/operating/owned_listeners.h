@@ -1,0 +1,66 @@
+// The listeners that the configuration names: opened at start, or, where an address is still held
+// by the workers of ringdeald's predecessor, awaited until one of them brings it back. Control
+// thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/accepting/listener_table.h"
+#include "daemon/accepting/listening_socket.h"
+#include "daemon/operating/event_loop.h"
+#include "daemon/operating/inherited_sockets.h"
+#include "daemon/operating/notebook.h"
+#include "daemon/workers/authorization.h"
+
+namespace ringdeal {
+
+class OwnedListeners {
+ public:
+  using ListenerPtr = std::shared_ptr<Listener>;
+
+  OwnedListeners(EventLoop* loop, const Config& config, const Self& self, ListenerTable* listeners,
+                 Notebook* notebook);
+
+  // `inherited` comes from the service manager and goes before what could be bound. The error is
+  // one line for the operator; an address that is in use is none.
+  Result<void, std::string> Open(std::vector<InheritedSocket> inherited);
+
+  // True if a listener of this name or address is to come yet.
+  bool Awaits(std::string_view name_or_address) const;
+
+  // A worker of the peer `from` brings a listening socket that no listener has. Takes the socket
+  // and answers its listener if it is one of these: the socket was noted so, or it has an address
+  // that is awaited and its maker or `from` may take that listener. Else null.
+  ListenerPtr Claim(UniqueFd* socket, const SocketIdentity& identity, const Peer& from);
+
+  // Servers remove the path that they are about to bind, and with it ours: the socket that has lost
+  // its path is still watched, and a new one is made at the path.
+  Result<void, ListenError> RestorePath(const ListenerPtr& listener);
+
+ private:
+  struct Awaited {
+    ListenerConfig config;
+    std::string address;  // as the kernel says it
+  };
+
+  Result<void, std::string> OpenOne(const ListenerConfig& config, UniqueFd inherited);
+  Result<ListenerPtr> Add(const ListenerConfig& config, UniqueFd socket);
+  Result<void> AddSocket(const ListenerPtr& listener, UniqueFd socket);
+  bool MayClaim(const Awaited& awaited, int socket, const SocketIdentity& identity,
+                const Peer& from) const;
+  void TryAgain();
+  void TellHolders() const;
+
+  const Config& config_;
+  const Self self_;
+  ListenerTable* const listeners_;
+  Notebook* const notebook_;
+  std::vector<Awaited> awaited_;
+  std::unique_ptr<EventLoop::Watch> again_;
+  std::unique_ptr<EventLoop::Watch> overdue_;
+};
+
+}  // namespace ringdeal
