@@ -33,7 +33,7 @@ def pytest_generate_tests(metafunc):
     pairs = [pytest.param(cell(), check, id=f"{cell().name}, {cell().mode}: {check.title}",
                           marks=[pytest.mark.slow] if cell.slow else [])
              for cell in cells.ALL if slow or not cell.slow
-             for check in checks.ALL if cell.checks is None or check.name in cell.checks]
+             for check in checks.ALL if cell().has(check.name)]
     metafunc.parametrize("cell, check", pairs)
 
 

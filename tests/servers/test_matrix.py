@@ -9,8 +9,8 @@ from harness import checks, table
 
 
 def test_cell(trial, cell, check):
-    if shutil.which(cell.program, path="/usr/sbin:/usr/bin") is None:
-        pytest.skip(f"{cell.program} is not installed")
+    assert shutil.which(cell.program), \
+        f"{cell.program} is not installed: scripts/install-dependencies --test --servers"
     trial.make(cell, check)
 
 

@@ -1,5 +1,6 @@
 """The servers of the matrix, in the order of the table."""
-from cells import apache, gunicorn, nginx, node, php_fpm, puma, tornado, unicorn, uvicorn, uwsgi
+from cells import (apache, go, gunicorn, haproxy, lighttpd, memcached, nginx, node, php_fpm,
+                   postgres, puma, python, redis, rust, starman, tornado, unicorn, uvicorn, uwsgi)
 
 ALL = [
     nginx.Default, nginx.Owned, nginx.AcceptMutex, nginx.MultiAccept, nginx.ReusePort,
@@ -11,5 +12,8 @@ ALL = [
     php_fpm.Static, php_fpm.StaticUnix, php_fpm.Dynamic, php_fpm.DynamicUnix, php_fpm.OnDemand,
     php_fpm.OnDemandUnix,
     puma.Cluster, puma.Single, unicorn.Default, unicorn.Upgrade,
-    node.Single,
+    lighttpd.MaxWorker, starman.Default, python.Multiprocessing, python.SocketServer,
+    node.Single, node.Current, node.Cluster, node.ClusterRoundRobin,
+    redis.Default, memcached.Default, memcached.Flood, haproxy.Threads, haproxy.Reload,
+    postgres.Default, rust.Std, go.Http,
 ]

@@ -12,10 +12,10 @@ from support.waiting import wait_until
 class Cell:
     server = ""
     variant = "default"
-    program = ""  # its executable, whose absence skips the cell
+    program = ""  # its executable, without which the cell fails
     version_arguments = ("-v",)
     slow = False  # only in the long run
-    checks = None  # the names of those that are made, None: all
+    checks = None  # the names of those that are made, None: all that apply
     owned = False  # ringdeald has the listener in its configuration; else it adopts it
     workers = 2
     elastic = False  # starts more when there is more to do; `workers` are always there
@@ -45,6 +45,12 @@ class Cell:
     def name(self):
         return f"{self.server}, {self.variant}"
 
+    def has(self, check):
+        """Whether the check of this name is made."""
+        if check == "special" and type(self).special is Cell.special:
+            return False
+        return self.checks is None or check in self.checks
+
     @property
     def mode(self):
         return "owned" if self.owned else "adopted"
@@ -57,7 +63,7 @@ class Cell:
         """The first word of what it says of itself that begins with a digit, behind any slash."""
         said = subprocess.run([self.program, *self.version_arguments], capture_output=True,
                               text=True, check=False)
-        words = (said.stdout + said.stderr).replace("/", " ").replace("(", " ").split()
+        words = (said.stdout + said.stderr).replace("/", " ").replace("(", " ").replace("=", " ").split()
         return next((word.lstrip("v").rstrip("),") for word in words
                      if word.lstrip("v")[:1].isdigit()), "?")
 
@@ -78,6 +84,19 @@ class Cell:
 
     def stop(self, server):
         server.signal(self.stop_signal)
+
+    def special(self, lab):
+        """What only this server does, if there is such a thing. `lab`: the harness.lab.Lab."""
+        raise NotImplementedError
+
+
+class SingleProcess(Cell):
+    """There is nobody to deal among: ringdeald lets it accept for itself."""
+    slow = True
+    workers = 1
+
+    def worker_pids(self, server):
+        return [server.pid]
 
 
 def write(directory, name, text):

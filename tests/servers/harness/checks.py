@@ -8,7 +8,7 @@ import signal
 import statistics
 import time
 
-from support.clients import Load, connect, get
+from support.clients import Load, connect
 from support.waiting import wait_until
 
 from harness.clients import Crowd, Held
@@ -53,8 +53,8 @@ def start(lab):
 
 
 def first_request(lab):
-    with connect(lab.address) as connection:
-        pid = int(get(connection, protocol=lab.cell.protocol))
+    with Held(lab, 1) as held:
+        pid = int(held.answers()[0])
     assert pid in lab.pids(), f"{pid} answered, none of {lab.pids()}"
 
 
@@ -100,6 +100,10 @@ def close_seen(lab):
             assert connection.recv(65536) == b"", "more than the answer"
             delays.append(time.monotonic() - answered)
     assert statistics.median(delays) < 0.5, f"{delays} s until the end of file"
+
+
+def special(lab):
+    lab.cell.special(lab)
 
 
 # --- what a server does not survive as it was
@@ -227,6 +231,7 @@ ALL = [
     Check("1,000 connections", connection_per_request),
     Check("10,000 kept requests", keep_alive),
     Check("close seen", close_seen),
+    Check("special", special),
     Check("reload", reload_under_load, fresh=True),
     Check("stop", stop_under_load, fresh=True),
     Check("idle stop", idle_stop, fresh=True),
