@@ -36,10 +36,9 @@ class Default(SingleProcess):
     program = "/usr/bin/redis-server"
     version_arguments = ("--version",)
     protocol = Protocol
-    own = {"descriptor_limit": "it closes what is more than its maxclients, made from the limit"}
-    fails = {"stop_under_load": "connections that come as it ends see an end of file, where the "
-                                "kernel resets or refuses them"}
-    at_times = tuple(fails)
+    own = {"stop_under_load": "it ends with connections that it has accepted and not answered; "
+                              "seen in one of ten runs bare, in six of ten dealt",
+           "descriptor_limit": "it closes what is more than its maxclients, made from the limit"}
 
     def command(self, directory, address):
         return [self.program, "--bind", address[0], "--port", address[1], "--dir", directory,
