@@ -36,8 +36,8 @@ http {{
 @pytest.fixture(params=["owned", "adopted"])
 def nginx(request, start_daemon, target, tmp_path):
     owned = request.param == "owned"
-    daemon = start_daemon(*(["name: web, bind: 127.0.0.1:0"] if owned else []))
-    where = daemon.address() if owned else ("127.0.0.1", free_port())
+    where = ("127.0.0.1", free_port())
+    daemon = start_daemon(*(["name: web, bind: '%s:%d'" % where] if owned else []))
     configuration = tmp_path / "nginx.conf"
     configuration.write_text(CONFIGURATION.format(directory=tmp_path, address="%s:%d" % where))
     program = target([NGINX, "-c", configuration, "-p", tmp_path, "-e", "stderr"], daemon)
@@ -83,3 +83,34 @@ def test_a_graceful_end_answers_all_that_was_asked(nginx):
         burst.spread()
         program.process.signal(signal.SIGQUIT)
         assert program.process.wait(20) == 0
+
+
+def test_workers_that_dropped_root_come_back_and_so_do_those_of_the_next_reload(nginx):
+    """The master never speaks to ringdeald, and its door leads to the one that was killed."""
+    daemon, where, program, pids = nginx
+    load = Load(where, concurrency=4)
+    try:
+        daemon.kill()
+        daemon.start()
+        assert wait_for_generation(daemon, set()) == pids
+        program.process.signal(signal.SIGHUP)
+        pids = wait_for_generation(daemon, pids)
+    finally:
+        load.stop()
+    # One connection may have been in ringdeald's hand.
+    assert sum(load.failures.values()) <= 1, load.failures
+    daemon.wait_for(lambda _: all(each["active"] == 0 for each in daemon.workers()))
+    with Burst(where, 32) as burst:
+        assert burst.spread() == {pid: 16 for pid in pids}
+
+
+def test_workers_that_all_died_at_once_are_followed_by_others(nginx):
+    daemon, where, _, pids = nginx
+    daemon.kill()
+    daemon.start()
+    assert wait_for_generation(daemon, set()) == pids
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    pids = wait_for_generation(daemon, pids)
+    with Burst(where, 32) as burst:
+        assert burst.spread() == {pid: 16 for pid in pids}

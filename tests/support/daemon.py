@@ -36,8 +36,8 @@ class Daemon:
                                self.preexec)
         self.pid = self.process.pid
         wait_until(self._answers, lambda: "ringdeald answers\n" + self.log())
-        self.descriptors_at_start = self.process.descriptors()
         self.owned_at_start = self._owned()
+        self.descriptors_at_start = self.process.descriptors()
 
     def _owned(self):
         return sum(each["owned"] for each in self.status()["listeners"])
