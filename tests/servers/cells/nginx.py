@@ -48,7 +48,6 @@ class Default(Cell):
 
 class Owned(Default):
     owned = True
-    fails = {"daemon_killed": "a restarted ringdeald cannot bind what its workers still hold"}
 
 
 class AcceptMutex(Default):

@@ -180,6 +180,7 @@ def daemon_killed(lab):
         go_on(running, 50)
         lab.daemon.start()
         go_on(running, 50)
+        lab.wait_for_workers()  # they have registered again
     finally:
         running.stop()
     lost = sum(running.failures.values())
