@@ -18,12 +18,17 @@ def flags(wait):
     return [] if wait == "accept" else ["--nonblocking"]
 
 
-def is_without_ringdeald(server, wait):
-    """The listener itself is inside what it waits for."""
+def wait_until_without_ringdeald(pid):
+    """Until it has joined: the listener itself is inside what stands in its place."""
     def watches_a_listener():
-        infos = pathlib.Path(f"/proc/{server.pid}/fdinfo").glob("*")
+        infos = pathlib.Path(f"/proc/{pid}/fdinfo").glob("*")
         return any("tfd:" in each.read_text() for each in infos)
-    wait_until(watches_a_listener, f"{wait} has begun")
+    wait_until(watches_a_listener, "a wait has begun")
+
+
+def wait_until_asleep(pid):
+    wait_until(lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+               == "S", "it sleeps, in accept as far as one can tell")
 
 
 def assert_dealt(peer, worker, port, pid):
@@ -67,7 +72,7 @@ def test_ringdeald_that_died_is_joined_again_and_again(make_peer, run, helpers, 
 def test_who_only_watches_is_not_woken_by_ringdealds_coming(make_peer, run, helpers, wait):
     program = run("waits", wait, "-1" if wait == "poll" else "1000000")
     helpers.port_of(program)
-    is_without_ringdeald(program, wait)
+    wait_until_without_ringdeald(program.pid)
     peer = make_peer()
     worker = peer.wait_for_worker()
     peer.wait_for_state(worker, "observer")
@@ -142,6 +147,10 @@ def test_a_program_that_gets_the_listener_over_exec_goes_on_blocking(run, helper
         assert helpers.ask(port) == "first"
     server.signal(signal.SIGUSR1)
     server.wait_for_line("^again$")
+    child, = server.children()
+    # Nothing is there to be accepted when it first calls accept.
+    wait_until_without_ringdeald(child)
     for _ in range(3):
+        wait_until_asleep(child)
         assert helpers.ask(port) == "again"
-    assert server.running(), server.output()
+    assert server.children() == [child], server.output()
