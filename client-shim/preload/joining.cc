@@ -288,9 +288,11 @@ bool ShowInterest(Listener* listener, int number, Interest interest) {
   if (joins && member.BeginJoin()) {
     const int saved_errno = errno;
     // Accepting on what it has not watched itself: its parent's epoll set does that for it.
-    if (interest == Interest::kAccept && member.inherited() && listener->nonblocking.load()) {
+    if (interest == Interest::kAccept && member.inherited() && listener->nonblocking.load() &&
+        listener->watched_before_fork.load()) {
       member.JoinFamily();
     } else {
+      listener->watched_before_fork.store(false);
       Join(listener, number, interest);
     }
     errno = saved_errno;

@@ -20,7 +20,9 @@ struct Listener {
 
   std::atomic<int> numbers{0};    // open descriptors of this process
   std::atomic<int> additions{0};  // epoll sets of this process that watch one
-  std::atomic<int> made_by{0};    // pid of the process that bound it or listened, 0: not known
+  // Of the process that made the ready set, and then forked: this one has inherited them.
+  std::atomic<bool> watched_before_fork{false};
+  std::atomic<int> made_by{0};  // pid of the process that bound it or listened, 0: not known
   std::atomic<bool> listening{false};
   std::atomic<bool> owned{false};        // ringdeald's own, put under the program's number at bind
   std::atomic<bool> maps_ipv4{false};    // the program asked for IPv6, the listener is IPv4

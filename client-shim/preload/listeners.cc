@@ -39,9 +39,9 @@ void Clear(Listener* place) {
   place->options.Clear();
   place->address[0] = '\0';
   for (auto* count : {&place->numbers, &place->additions, &place->made_by}) count->store(0);
-  for (auto* flag :
-       {&place->listening, &place->owned, &place->maps_ipv4, &place->nonblocking,
-        &place->flag_known, &place->shut, &place->paused, &place->full, &place->refused}) {
+  for (auto* flag : {&place->listening, &place->owned, &place->maps_ipv4, &place->nonblocking,
+                     &place->flag_known, &place->shut, &place->paused, &place->full,
+                     &place->refused, &place->watched_before_fork}) {
     flag->store(false);
   }
 }
@@ -199,7 +199,7 @@ void LookForRoom() {
 void AfterFork() {
   for (Listener& place : places) {
     if (place.cookie.load() != 0) place.member.AfterFork();
-    place.additions.store(0);
+    if (place.additions.exchange(0) > 0) place.watched_before_fork.store(true);
   }
 }
 
