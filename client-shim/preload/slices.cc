@@ -91,6 +91,13 @@ int EpollSlice::operator()(const timespec* time, const sigset_t* mask) const {
   return real::epoll_pwait(set, events, count, Milliseconds(time), mask);
 }
 
+// Reckoned before the end of the slices is, so that nothing is left when that has come.
+SelectSlice::SelectSlice(int count, fd_set* in, fd_set* out, fd_set* except, timeval* left)
+    : count_(count),
+      sets_{in, out, except},
+      left_(left),
+      end_(left != nullptr ? client::Now() + static_cast<uint64_t>(Nanoseconds(left)) : 0) {}
+
 int SelectSlice::operator()(const timespec* time, const sigset_t* mask) {
   const size_t bytes =
       (static_cast<size_t>(count_) + __NFDBITS - 1) / __NFDBITS * sizeof(__fd_mask);
@@ -99,11 +106,10 @@ int SelectSlice::operator()(const timespec* time, const sigset_t* mask) {
     copied_ ? std::memcpy(sets_[i], copies_[i], bytes) : std::memcpy(copies_[i], sets_[i], bytes);
   }
   copied_ = true;
-  const uint64_t begun = client::Now();
   const int result = real::pselect(count_, sets_[0], sets_[1], sets_[2], time, mask);
-  const int64_t before = Nanoseconds(left_);
-  if (before < 0) return result;
-  const int64_t left = std::max<int64_t>(0, before - static_cast<int64_t>(client::Now() - begun));
+  if (left_ == nullptr || Nanoseconds(left_) < 0) return result;
+  const uint64_t now = client::Now();
+  const uint64_t left = end_ > now ? end_ - now : 0;
   left_->tv_sec = static_cast<time_t>(left / kSecond);
   left_->tv_usec = static_cast<suseconds_t>(left % kSecond / 1000);
   return result;

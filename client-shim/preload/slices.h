@@ -72,8 +72,7 @@ class SelectSlice {
   static constexpr int kMostNumbers = 4096;
 
   // `left`, if not null, is given the time that is left, as Linux does.
-  SelectSlice(int count, fd_set* in, fd_set* out, fd_set* except, timeval* left)
-      : count_(count), sets_{in, out, except}, left_(left) {}
+  SelectSlice(int count, fd_set* in, fd_set* out, fd_set* except, timeval* left);
   int operator()(const timespec* time, const sigset_t* mask);
 
  private:
@@ -82,6 +81,7 @@ class SelectSlice {
   const int count_;
   fd_set* const sets_[3];
   timeval* const left_;
+  const uint64_t end_;
   bool copied_ = false;
   __fd_mask copies_[3][kWords];
 };
