@@ -116,7 +116,7 @@ def test_refused_and_it_serves_from_the_listener(make_peer, run, helpers):
     port = helpers.port_of(server)
     for _ in range(5):
         assert int(helpers.ask(port)) == server.pid
-    assert "not this one" in server.output()
+    server.wait_for_line("not this one")
 
 
 def test_refused_and_accept_goes_on_blocking(make_peer, run, helpers):
