@@ -1,6 +1,4 @@
 // Being without ringdeald: going direct when it is gone, and getting it back.
-#include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,22 +8,10 @@
 #include "client-shim/client/member_use.h"
 #include "client-shim/client/page_writer.h"
 #include "client-shim/client/ready_set.h"
+#include "client-shim/client/receive.h"
 #include "protocol/nonblocking_listener.h"
-#include "protocol/system_calls.h"
 
 namespace ringdeal::client {
-namespace {
-
-bool IsAtEnd(int channel) {
-  char byte = 0;
-  iovec part = {&byte, sizeof(byte)};
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  return sys::ReceiveMessage(channel, &message, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
-}  // namespace
 
 // A listener that this process only watches keeps its flag: who accepts on it may be another
 // program, which counts on accept to block.
@@ -54,7 +40,7 @@ void Member::NoticeEnd() {
   Use use(this);
   const int saved_errno = errno;
   const bool dealt = form_.load(std::memory_order_acquire) == Form::kHandoff && !HasLost();
-  if (dealt && IsAtEnd(channel_.get())) LoseRingdeald();
+  if (dealt && HasEnded(channel_.get())) LoseRingdeald();
   errno = saved_errno;
 }
 

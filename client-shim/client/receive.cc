@@ -29,6 +29,16 @@ Received ReceiveOnce(int channel, int flags, HandoffFrame* frame, UniqueFd* conn
   return Received::kConnection;
 }
 
+// Leaves what is there in the channel.
+ssize_t Peek(int channel, int flags) {
+  char byte = 0;
+  iovec part = {&byte, sizeof(byte)};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  return sys::ReceiveMessage(channel, &message, MSG_PEEK | flags);
+}
+
 }  // namespace
 
 Received ReceiveFrame(int channel, bool careful, HandoffFrame* frame, UniqueFd* connection) {
@@ -49,13 +59,8 @@ Received ReceiveFrame(int channel, bool careful, HandoffFrame* frame, UniqueFd* 
   return Received::kConnection;
 }
 
-int WaitForFrame(int channel) {
-  char byte = 0;
-  iovec part = {&byte, sizeof(byte)};
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  return sys::ReceiveMessage(channel, &message, MSG_PEEK) < 0 ? -1 : 0;
-}
+int WaitForFrame(int channel) { return Peek(channel, 0) < 0 ? -1 : 0; }
+
+bool HasEnded(int channel) { return Peek(channel, MSG_DONTWAIT) == 0; }
 
 }  // namespace ringdeal::client

@@ -26,4 +26,7 @@ Received ReceiveFrame(int channel, bool careful, HandoffFrame* frame, UniqueFd* 
 // cancellation behaviour of accept. Returns 0, or -1 and errno.
 int WaitForFrame(int channel);
 
+// True if the end is what comes next: ringdeald is gone.
+bool HasEnded(int channel);
+
 }  // namespace ringdeal::client

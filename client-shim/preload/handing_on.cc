@@ -35,18 +35,6 @@ void PauseAll(bool paused) {
   }
 }
 
-// Calls `visit` for each number that an exec would pass on and that a ready set of ours may be
-// under.
-template <typename Visit>
-void VisitInherited(Visit visit) {
-  for (int number = 0; number < listeners::EndOfNumbers(); ++number) {
-    const Listener* listener = listeners::Of(table::Get(number));
-    if (listener == nullptr || listener->member.ready_set() < 0) continue;
-    const int flags = real::fcntl(number, F_GETFD);
-    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) visit(number, listener);
-  }
-}
-
 }  // namespace
 
 bool IsPassedOn(int number) {

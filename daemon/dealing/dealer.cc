@@ -112,13 +112,12 @@ std::vector<ToEmpty> Dealer::TakeUnansweredBells() {
 
 bool Dealer::HasErrands() const {
   const std::lock_guard lock(mutex_);
-  return !gone_.empty() || !liars_.empty() || observers_.has_unanswered() ||
-         (sent_since_look_ && !untaken_is_watched_);
+  return !gone_.empty() || !liars_.empty() || observers_.has_unanswered() || WantsWatchLocked();
 }
 
 bool Dealer::WantsWatchOfUntaken() const {
   const std::lock_guard lock(mutex_);
-  return sent_since_look_ && !untaken_is_watched_;
+  return WantsWatchLocked();
 }
 
 void Dealer::BeginWatchOfUntaken() {
@@ -129,10 +128,9 @@ void Dealer::BeginWatchOfUntaken() {
 Dealer::Overdue Dealer::TakeOverdue(uint64_t now_ns, bool may_end) {
   const std::lock_guard lock(mutex_);
   Overdue overdue;
-  const std::vector<Slot> waited_for = untaken_.slots();
   // Without picks nobody else reads whether others became free.
-  if (!waited_for.empty()) RefreshSome(now_ns);
-  for (const Slot slot : waited_for) Refresh(slot, now_ns);
+  if (!untaken_.empty()) RefreshSome(now_ns);
+  for (const Slot slot : untaken_.slots()) Refresh(slot, now_ns);
   untaken_.ForgetTaken();
   for (const auto& [slot, unless_runnable] : untaken_.FindOverdue(now_ns)) {
     Worker& worker = *workers_[slot];
@@ -140,7 +138,6 @@ Dealer::Overdue Dealer::TakeOverdue(uint64_t now_ns, bool may_end) {
     overdue.workers.push_back(
         {{worker.channel(), slot, worker.identity().id}, worker.identity().pid, unless_runnable});
   }
-  for (const Slot slot : waited_for) Refresh(slot, now_ns);
   overdue.anything_waits = std::exchange(sent_since_look_, false) || !untaken_.empty();
   untaken_is_watched_ = overdue.anything_waits || !may_end;
   return overdue;

@@ -117,6 +117,7 @@ class Dealer {
   void RefreshSome(uint64_t now_ns);
   void RefreshAll(uint64_t now_ns);
   bool AnyAvailable() const { return view_.FirstEligible() || view_.FirstBusy(); }
+  bool WantsWatchLocked() const { return sent_since_look_ && !untaken_is_watched_; }
   std::optional<Slot> Choose(ReceivingCpu cpu, uint64_t now_ns);
   std::optional<Slot> ChooseOwed(uint64_t now_ns);
   std::optional<Slot> ChooseEligible(ReceivingCpu cpu, uint64_t now_ns);

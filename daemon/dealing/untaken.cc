@@ -31,25 +31,33 @@ void Untaken::ForgetTaken() {
 }
 
 std::vector<Untaken::Overdue> Untaken::FindOverdue(uint64_t now_ns) {
-  std::vector<Slot> stuck;
+  std::vector<WorkerView> stuck;
   for (const Slot slot : slots_) {
-    if (IsStuck(slot, now_ns)) stuck.push_back(slot);
+    if (IsStuck(slot, now_ns)) stuck.push_back(view_->worker(slot));
   }
-  // One that is stuck itself helps nobody.
-  for (const Slot slot : stuck) {
-    view_->Update(slot, view_->worker(slot).load, Standing::kUnavailable);
-  }
+  const std::optional<Slot> other = FirstEligibleBut(stuck);
   std::vector<Overdue> overdue;
-  const std::optional<Slot> other = view_->FirstEligible();
   if (!other) return overdue;
-  for (const Slot slot : stuck) {
-    const Worker& worker = *(*workers_)[slot];
+  for (const WorkerView& each : stuck) {
+    const Worker& worker = *(*workers_)[each.slot];
     if (worker.in_recall()) continue;
     const uint64_t times = worker.StuckFor(now_ns) / recall_after_ns_;
-    const bool certain = times >= kRunnableTimes || WouldBeEven(slot, view_->worker(*other));
-    if (certain || times >= kUnevenTimes) overdue.push_back({slot, !certain});
+    const bool certain = times >= kRunnableTimes || WouldBeEven(each.slot, view_->worker(*other));
+    if (certain || times >= kUnevenTimes) overdue.push_back({each.slot, !certain});
   }
   return overdue;
+}
+
+// One that is stuck itself helps nobody: these are set aside meanwhile.
+std::optional<Slot> Untaken::FirstEligibleBut(const std::vector<WorkerView>& stuck) {
+  for (const WorkerView& each : stuck) {
+    view_->Update(each.slot, each.load, Standing::kUnavailable, each.in_long_pass);
+  }
+  const std::optional<Slot> first = view_->FirstEligible();
+  for (const WorkerView& each : stuck) {
+    view_->Update(each.slot, each.load, each.standing, each.in_long_pass);
+  }
+  return first;
 }
 
 bool Untaken::WouldBeEven(Slot slot, const WorkerView& other) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "daemon/dealing/view.h"
@@ -39,11 +40,12 @@ class Untaken {
     bool unless_runnable = false;
   };
   // Those that do not come, while another worker is free. REQUIRES: the lines of all slots() were
-  // just read. Spoils the standing of some in the view: their lines are to be read again.
+  // just read.
   std::vector<Overdue> FindOverdue(uint64_t now_ns);
 
  private:
   bool IsStuck(Slot slot, uint64_t now_ns) const;
+  std::optional<Slot> FirstEligibleBut(const std::vector<WorkerView>& stuck);
   bool WouldBeEven(Slot slot, const WorkerView& other) const;
 
   const Workers* workers_;

@@ -50,15 +50,13 @@ uint64_t Worker::StuckFor(uint64_t now_ns) const {
 
 void Worker::BeginRecall() {
   in_recall_ = true;
-  recalled_some_ = false;
   life_at_recall_ = life_;
 }
 
 void Worker::NoteRecalled() {
   CountRecalled();
-  if (!in_recall_ || recalled_some_) return;
-  recalled_some_ = true;
-  suspect_ = true;
+  // Life that it showed meanwhile has cleared it already.
+  if (in_recall_ && life_ == life_at_recall_) suspect_ = true;
 }
 
 void Worker::EndRecall(uint64_t now_ns) {

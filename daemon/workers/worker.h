@@ -98,7 +98,6 @@ class Worker {
   void EndRecall(uint64_t now_ns);
   void NoteRecalled();
   bool in_recall() const { return in_recall_; }
-  bool suspect() const { return suspect_; }
 
   // Returns true the first time.
   bool MarkLiar() { return !std::exchange(liar_, true); }
@@ -135,7 +134,6 @@ class Worker {
   uint64_t untaken_since_ns_ = 0;  // 0: nothing waits
   SignsOfLife life_at_recall_;
   bool in_recall_ = false;
-  bool recalled_some_ = false;  // by the recall that is under way
   bool suspect_ = false;
   bool draining_ = false;
   bool gone_ = false;
