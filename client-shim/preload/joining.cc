@@ -353,9 +353,11 @@ int Listen(int number, int backlog) {
     }
     return result;
   }
-  listener->shut.store(false);
+  const bool was_shut = listener->shut.exchange(false);
   listener->paused.store(backlog == 0);
   listener->ShowPause();
+  // The program's epoll sets watch it as before, so nothing else would show interest.
+  if (was_shut && listener->additions.load() > 0) ShowInterest(listener, number, Interest::kWatch);
   return 0;
 }
 

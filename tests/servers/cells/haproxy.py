@@ -37,7 +37,6 @@ class Threads(Haproxy, SingleProcess):
     """Each thread has the listener in an epoll set of its own."""
     variant = "nbthread 2"
     more = ("-db",)
-    fails = {"special": "after the two signals the shim shows it no connection any more"}
     own = {"descriptor_limit": "what is more than its maxconn waits in a queue that the kernel "
                                "ends by a time-out"}
 

@@ -242,6 +242,22 @@ def unconnect():
     answer_one(listener)
 
 
+def listens_anew_while_watched():
+    """As haproxy does when it is paused and resumed: its epoll set watches all the time."""
+    listener = listen(blocking=False)
+    poller = watch(listener)
+    assert libc.connect(listener.fileno(), AF_UNSPEC, 16) == 0
+    listener.listen(5)
+    tell(listener)
+    while True:
+        poller.poll()
+        try:
+            connection, _ = listener.accept()
+        except BlockingIOError:
+            continue
+        return answer(connection)
+
+
 def duplicates():
     listener = listen(blocking=False)
     other = listener.dup()
