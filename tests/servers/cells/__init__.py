@@ -1,5 +1,5 @@
 """The servers of the matrix, in the order of the table."""
-from cells import (apache, go, gunicorn, haproxy, lighttpd, memcached, nginx, node, php_fpm,
+from cells import (apache, go, gunicorn, haproxy, jvm, lighttpd, memcached, nginx, node, php_fpm,
                    postgres, puma, python, redis, rust, starman, tornado, unicorn, uvicorn, uwsgi)
 
 ALL = [
@@ -15,5 +15,5 @@ ALL = [
     lighttpd.MaxWorker, starman.Default, python.Multiprocessing, python.SocketServer,
     node.Single, node.Current, node.Cluster, node.ClusterRoundRobin,
     redis.Default, memcached.Default, memcached.Flood, haproxy.Threads, haproxy.Reload,
-    postgres.Default, rust.Std, go.Http,
+    postgres.Default, jvm.Socket, jvm.Channel, rust.Std, go.Http,
 ]
