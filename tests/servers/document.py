@@ -4,28 +4,22 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+sys.path[:0] = [str(HERE.parent), str(HERE), str(HERE.parents[1] / "scripts" / "lib")]
 
 import cells  # noqa: E402
+import sections  # noqa: E402
 from harness import table  # noqa: E402
 from harness.results import Results  # noqa: E402
 from support import build  # noqa: E402
 
 DOCUMENT = build.SOURCE / "docs" / "servers.md"
-BEGIN, END = "<!-- matrix:begin -->\n", "<!-- matrix:end -->\n"
-
-
-def parts():
-    """Of the document: before, between and behind the marks."""
-    before, _, rest = DOCUMENT.read_text().partition(BEGIN)
-    between, _, behind = rest.partition(END)
-    return before, between, behind
+SECTION = "matrix"
 
 
 def documented_marks():
     """By name and mode of a row: its marks in the order of the checks."""
-    _, *rows = (line.strip("| ").split(" | ") for line in parts()[1].splitlines()
-                if line.startswith("| "))
+    _, text, _ = sections.split(DOCUMENT.read_text(), SECTION)
+    _, *rows = (line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| "))
     return {(row[0], row[2]): row[3:-2] for row in rows}
 
 
@@ -46,9 +40,8 @@ def main():
     if "--write" not in sys.argv[1:]:
         print("\n".join(table.lines(rows)))
         return
-    before, _, behind = parts()
-    text = "\n".join(["", *table.markdown([as_known(row) for row in rows]), ""])
-    DOCUMENT.write_text(before + BEGIN + text + "\n" + END + behind)
+    text = "\n".join(["", *table.markdown([as_known(row) for row in rows]), "", ""])
+    DOCUMENT.write_text(sections.replaced(DOCUMENT.read_text(), SECTION, text))
 
 
 if __name__ == "__main__":
