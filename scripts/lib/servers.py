@@ -15,32 +15,13 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support import nginx  # noqa: E402
+
 PYTHON = "/usr/bin/python3"
 WORKERS = 2
 PATIENCE_SECONDS = 20
-
-NGINX_CONFIG = """\
-worker_processes {workers};
-daemon off;
-pid {directory}/nginx.pid;
-error_log {directory}/nginx.log;
-{user}
-events {{ worker_connections 1024; }}
-http {{
-  access_log off;
-  keepalive_timeout 300;
-  keepalive_requests 1000000;
-  client_body_temp_path {directory}/body;
-  proxy_temp_path {directory}/proxy;
-  fastcgi_temp_path {directory}/fastcgi;
-  uwsgi_temp_path {directory}/uwsgi;
-  scgi_temp_path {directory}/scgi;
-  server {{
-    listen {address};
-    location / {{ return 200 "$pid\\n"; }}
-  }}
-}}
-"""
 
 
 class Failure(Exception):
@@ -206,12 +187,15 @@ class Server:
             users = {entry.pw_name for entry in pwd.getpwall()}
             user = "user %s;" % ("www-data" if "www-data" in users else "nobody")
         config = directory / "nginx.conf"
-        config.write_text(NGINX_CONFIG.format(
-            workers=WORKERS, directory=directory, user=user, address=self.address))
-        nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
-        if nginx is None:
+        config.write_text(nginx.configuration(
+            directory, self.address, workers=WORKERS, connections=1024,
+            main=f"error_log {directory}/nginx.log; {user}",
+            http="keepalive_timeout 300; keepalive_requests 1000000;",
+            locations='location / { return 200 "$pid\\n"; }'))
+        program = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
+        if program is None:
             raise Failure("there is no nginx; run scripts/install-dependencies --demo")
-        return [nginx, "-p", directory, "-c", config]
+        return [program, "-p", directory, "-c", config]
 
     def await_ready(self):
         await_true(f"a listener at {self.address}", lambda: is_listening(self.address), self.process)

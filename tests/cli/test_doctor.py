@@ -15,6 +15,7 @@ from conftest import PROGRAMS, children_of, ringdeal
 from support import build
 from support.clients import connect, get
 from support.daemon import Daemon
+from support.fixtures import directory, start_daemon  # noqa: F401
 from support.process import Process
 from support.target import Target
 from support.users import NOBODY, become, run_as
@@ -59,25 +60,6 @@ def codes_of(pid, **options):
     answer = doctor(pid, **options)
     assert answer.report["target"] == str(pid)
     return answer.codes(pid)
-
-
-@pytest.fixture
-def directory():
-    with tempfile.TemporaryDirectory(prefix="ringdeal-") as path:
-        pathlib.Path(path).chmod(0o755)
-        yield path
-
-
-@pytest.fixture
-def start_daemon(directory):
-    started = []
-
-    def start(*listeners, **options):
-        started.append(Daemon(directory, listeners, **options))
-        return started[-1]
-    yield start
-    for daemon in started:
-        daemon.stop()
 
 
 @pytest.fixture

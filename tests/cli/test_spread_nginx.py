@@ -7,29 +7,12 @@ import subprocess
 import pytest
 
 from conftest import PATIENCE, children_of, counts, pids, spread
+from support.nginx import configuration
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/opt/homebrew/bin:/usr/local/bin")
-
-CONFIGURATION = """
-daemon off;
-worker_processes 2;
-error_log {folder}/error.log;
-pid {folder}/nginx.pid;
-events {{ worker_connections 512; }}
-http {{
-  access_log off;
-  client_body_temp_path {folder}/body;
-  proxy_temp_path {folder}/proxy;
-  fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi;
-  scgi_temp_path {folder}/scgi;
-  server {{
-    listen unix:{folder}/socket;
-    listen 127.0.0.1:{port};
-    location / {{ return 200 "hello"; }}
-    location /close {{ keepalive_timeout 0; return 200 "hello"; }}
-  }}
-}}
+LOCATIONS = """
+    location / { return 200 "hello"; }
+    location /close { keepalive_timeout 0; return 200 "hello"; }
 """
 
 
@@ -43,7 +26,9 @@ def nginx(processes, tmp_path):
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         file = tmp_path / "nginx.conf"
-        file.write_text(CONFIGURATION.format(folder=tmp_path, port=port))
+        file.write_text(configuration(
+            tmp_path, f"unix:{tmp_path}/socket", f"127.0.0.1:{port}",
+            main=f"error_log {tmp_path}/error.log;", locations=LOCATIONS))
         command = [NGINX, "-c", str(file), "-p", str(tmp_path), "-e", str(tmp_path / "error.log")]
         process = processes(command, stderr=subprocess.PIPE)
         if wait_until_it_serves(process, port):

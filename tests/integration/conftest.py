@@ -1,7 +1,6 @@
 import pathlib
 import signal
 import sys
-import tempfile
 
 import pytest
 
@@ -9,6 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from support.daemon import Daemon  # noqa: E402
 from support.failpoint import Failpoint  # noqa: E402
+from support.fixtures import directory  # noqa: E402, F401
 from support.target import Target  # noqa: E402
 from support.worker import Worker  # noqa: E402
 
@@ -38,14 +38,6 @@ def no_test_lasts_for_ever():
     signal.alarm(150)
     yield
     signal.alarm(0)
-
-
-@pytest.fixture
-def directory():
-    """A short path that every user may reach: control sockets live in it."""
-    with tempfile.TemporaryDirectory(prefix="ringdeal-") as path:
-        pathlib.Path(path).chmod(0o755)
-        yield path
 
 
 class Closing:

@@ -2,7 +2,6 @@ import os
 import pathlib
 import socket
 import sys
-import tempfile
 
 import pytest
 
@@ -11,18 +10,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from peer import Peer  # noqa: E402
 from support import build  # noqa: E402
-from support.daemon import Daemon  # noqa: E402
+from support.fixtures import directory, start_daemon  # noqa: E402, F401
 from support.process import Process  # noqa: E402
 
 PROGRAMS = build.BUILD / "tests" / "shim"
-
-
-@pytest.fixture
-def directory():
-    """A short path that every user may reach."""
-    with tempfile.TemporaryDirectory(prefix="ringdeal-") as path:
-        pathlib.Path(path).chmod(0o755)
-        yield pathlib.Path(path)
 
 
 @pytest.fixture
@@ -48,19 +39,6 @@ def make_peer(control):
 @pytest.fixture
 def peer(make_peer):
     return make_peer()
-
-
-@pytest.fixture
-def start_daemon(directory):
-    """Starts a real ringdeald with what a test says of its configuration."""
-    started = []
-
-    def start(*arguments, **options):
-        started.append(Daemon(directory, *arguments, **options))
-        return started[-1]
-    yield start
-    for daemon in started:
-        daemon.stop()
 
 
 @pytest.fixture
@@ -100,14 +78,6 @@ def run(control):
         process.kill()
 
 
-@pytest.fixture(params=["bare", "no ringdeald", "ringdeald"])
-def surroundings(request, directory):
-    """What a program finds; the first is the judge of the others."""
-    if request.param == "ringdeald":
-        request.getfixturevalue("daemon")
-    return request.param
-
-
 def port_of(process):
     return int(process.wait_for_line(r"^port (\d+)$").group(1))
 
@@ -137,4 +107,4 @@ def helpers():
 @pytest.fixture
 def daemon_with_web(start_daemon):
     """A real ringdeald that owns one listener."""
-    return start_daemon(["name: web, bind: 127.0.0.1:0"])
+    return start_daemon("name: web, bind: 127.0.0.1:0")

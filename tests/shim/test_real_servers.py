@@ -1,30 +1,14 @@
 """Unmodified prefork servers, adopted by a real ringdeald without configuration."""
 import os
 import signal
-import socket
 
 import pytest
 
 from support import build
-from support.clients import Burst
+from support.clients import Burst, free_port
+from support.nginx import configuration
 
 NGINX = "/usr/sbin/nginx"
-CONFIGURATION = """
-{user}
-daemon off; worker_processes {workers}; pid {directory}/pid; error_log stderr warn;
-events {{ worker_connections 256; }}
-http {{
-  access_log off; keepalive_timeout 60;
-  client_body_temp_path {directory}/t1; proxy_temp_path {directory}/t2;
-  fastcgi_temp_path {directory}/t3; uwsgi_temp_path {directory}/t4; scgi_temp_path {directory}/t5;
-  server {{ listen 127.0.0.1:{port}; location / {{ return 200 "$pid"; }} }}
-}}
-"""
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def at_rest(daemon):
@@ -50,10 +34,11 @@ def start_nginx(directory, run):
     def start(workers=2):
         port = free_port()
         user = "user www-data;" if os.geteuid() == 0 else ""
-        configuration = directory / "nginx.conf"
-        configuration.write_text(CONFIGURATION.format(
-            user=user, workers=workers, directory=directory, port=port))
-        server = run(NGINX, "-p", directory, "-c", configuration)
+        file = directory / "nginx.conf"
+        file.write_text(configuration(
+            directory, f"127.0.0.1:{port}", workers=workers, connections=256,
+            main=f"{user} error_log stderr warn;", http="keepalive_timeout 60;"))
+        server = run(NGINX, "-p", directory, "-c", file)
         return server, ("127.0.0.1", port)
     return start
 

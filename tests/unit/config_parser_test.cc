@@ -1,13 +1,13 @@
 // Each mistake in a configuration gives one exact line, and each good value reaches its field.
 #include "daemon/operating/config_parser.h"
 
-#include <unistd.h>
-
 #include <fstream>
 #include <string>
 #include <string_view>
 
 #include <gtest/gtest.h>
+
+#include "tests/unit/temporary_directory.h"
 
 namespace ringdeal {
 namespace {
@@ -306,20 +306,10 @@ TEST(ConfigParser, LetsNoExceptionOutOfBrokenBytes) {
 
 class ConfigFile : public testing::Test {
  protected:
-  void SetUp() override {
-    char directory[] = "/tmp/ringdeal-config-XXXXXX";
-    ASSERT_NE(mkdtemp(directory), nullptr);
-    directory_ = directory;
-    path_ = directory_ + "/ringdeal.yaml";
-  }
-  void TearDown() override {
-    unlink(path_.c_str());
-    rmdir(directory_.c_str());
-  }
   void Write(const std::string& text) { std::ofstream(path_) << text; }
 
-  std::string directory_;
-  std::string path_;
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "ringdeal.yaml";
 };
 
 TEST_F(ConfigFile, IsNamedInItsConfigurationAndInItsMistakes) {
@@ -346,9 +336,9 @@ TEST_F(ConfigFile, MissingOneIsAnErrorOnlyIfItWasNamed) {
 }
 
 TEST_F(ConfigFile, UnreadableOneIsNeverTakenForMissing) {
-  const auto directory = LoadConfig(directory_, MissingFile::kMeansDefaults, kPolicies);
+  const auto directory = LoadConfig(directory_.path(), MissingFile::kMeansDefaults, kPolicies);
   ASSERT_FALSE(directory.ok());
-  EXPECT_EQ(directory.error().text, directory_ + ": cannot be read: Is a directory");
+  EXPECT_EQ(directory.error().text, directory_.path() + ": cannot be read: Is a directory");
 }
 
 TEST_F(ConfigFile, DoesNotFillMemory) {

@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "protocol/unique_fd.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace ringdeal {
 namespace {
@@ -77,8 +78,6 @@ TEST(Failpoint, HoldsOneThreadAndNoOther) {
 class FailpointSocket : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_NE(mkdtemp(directory_), nullptr);
-    path_ = std::string(directory_) + "/socket";
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path_.c_str(), sizeof(address.sun_path) - 1);
@@ -94,8 +93,6 @@ class FailpointSocket : public testing::Test {
     unsetenv("RINGDEAL_FAILPOINT_SOCKET");
     unsetenv("RINGDEAL_FAILPOINT_NAMES");
     failpoint::ReadEnvironment();
-    unlink(path_.c_str());
-    rmdir(directory_);
   }
 
   // Accepts one passage and returns its connection, after having read the name.
@@ -105,8 +102,8 @@ class FailpointSocket : public testing::Test {
     return connection;
   }
 
-  char directory_[32] = "/tmp/ringdeal-test-XXXXXX";
-  std::string path_;
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "socket";
   UniqueFd listener_;
 };
 

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -14,27 +13,22 @@
 #include <gtest/gtest.h>
 
 #include "protocol/socket_identity.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace ringdeal {
 namespace {
 
 class ListeningSocketTest : public testing::Test {
  protected:
-  ListeningSocketTest() {
-    char name[] = "/tmp/ringdeal-listen-XXXXXX";
-    directory_ = mkdtemp(name);
-  }
-  ~ListeningSocketTest() override { std::filesystem::remove_all(directory_); }
-
   ListenerConfig At(const std::string& bind) {
     ListenerConfig config;
     config.name = "web";
     config.bind = bind;
     return config;
   }
-  std::string path() const { return directory_ + "/s"; }
+  std::string path() const { return directory_ / "s"; }
 
-  std::string directory_;
+  const TemporaryDirectory directory_;
 };
 
 TEST_F(ListeningSocketTest, IsNeverBlockingNorInherited) {

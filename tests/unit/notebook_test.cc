@@ -2,28 +2,20 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
 #include "daemon/accepting/listening_socket.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace ringdeal {
 namespace {
 
 class NotebookTest : public testing::Test {
  protected:
-  NotebookTest() {
-    char name[] = "/tmp/ringdeal-notes-XXXXXX";
-    directory_ = mkdtemp(name);
-  }
-  ~NotebookTest() override { std::filesystem::remove_all(directory_); }
-
   // As the next ringdeald finds it.
   std::unique_ptr<Notebook> Open() const {
     auto notebook = std::make_unique<Notebook>();
-    notebook->Open(directory_ + "/notes");
+    notebook->Open(directory_ / "notes");
     return notebook;
   }
 
@@ -37,7 +29,7 @@ class NotebookTest : public testing::Test {
     return listener;
   }
 
-  std::string directory_;
+  const TemporaryDirectory directory_;
 };
 
 TEST_F(NotebookTest, TheNextOneKnowsWhatWasNoted) {

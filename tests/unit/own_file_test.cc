@@ -4,31 +4,25 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
+
+#include "tests/unit/temporary_directory.h"
 
 namespace ringdeal {
 namespace {
 
 class OwnFileTest : public testing::Test {
  protected:
-  OwnFileTest() {
-    char name[] = "/tmp/ringdeal-file-XXXXXX";
-    directory_ = mkdtemp(name);
-    path_ = directory_ + "/notes";
-  }
-  ~OwnFileTest() override { std::filesystem::remove_all(directory_); }
-
   int ErrorOfReading() const {
     const auto text = ReadOwnFile(path_);
     return text ? 0 : text.error().number;
   }
 
-  std::string directory_;
-  std::string path_;
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "notes";
 };
 
 TEST_F(OwnFileTest, IsForNobodyElse) {
@@ -43,7 +37,7 @@ TEST_F(OwnFileTest, IsReplacedAsAWholeAndLeavesNothingBeside) {
   ASSERT_TRUE(ReplaceOwnFile(path_, std::string(100'000, 'x')));
   ASSERT_TRUE(ReplaceOwnFile(path_, "two"));
   EXPECT_EQ(*ReadOwnFile(path_), "two");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_), {}), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_.path()), {}), 1);
 }
 
 TEST_F(OwnFileTest, WhatOthersMayHaveWrittenIsNotBelieved) {
@@ -59,7 +53,7 @@ TEST_F(OwnFileTest, WhatOthersMayHaveWrittenIsNotBelieved) {
 }
 
 TEST_F(OwnFileTest, NoLinkNoFifoAndNoDirectoryIsRead) {
-  const std::string other = directory_ + "/other";
+  const std::string other = directory_ / "other";
   ASSERT_TRUE(ReplaceOwnFile(other, "one"));
   ASSERT_EQ(symlink(other.c_str(), path_.c_str()), 0);
   EXPECT_EQ(ErrorOfReading(), ELOOP);
@@ -72,7 +66,7 @@ TEST_F(OwnFileTest, NoLinkNoFifoAndNoDirectoryIsRead) {
 }
 
 TEST_F(OwnFileTest, ALinkThatWasLaidBesideLeadsNothingElsewhere) {
-  const std::string other = directory_ + "/other";
+  const std::string other = directory_ / "other";
   ASSERT_TRUE(ReplaceOwnFile(other, "untouched"));
   ASSERT_EQ(symlink(other.c_str(), (path_ + ".new").c_str()), 0);
   ASSERT_TRUE(ReplaceOwnFile(path_, "one"));

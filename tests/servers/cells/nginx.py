@@ -1,33 +1,10 @@
 import os
 import signal
 
+from support import nginx
 from support.waiting import wait_until
 
 from harness.cell import Cell, as_root, bind_text, titled, write
-
-CONFIGURATION = """
-daemon off;
-{user}
-{main}
-pid {directory}/nginx.pid;
-error_log stderr notice;
-worker_processes 2;
-events {{ worker_connections 512; {events} }}
-http {{
-  access_log off;
-  keepalive_requests 100000;
-  client_body_temp_path {directory}/body;
-  proxy_temp_path {directory}/proxy;
-  fastcgi_temp_path {directory}/fastcgi;
-  uwsgi_temp_path {directory}/uwsgi;
-  scgi_temp_path {directory}/scgi;
-  server {{
-    listen {address} {listen};
-    location / {{ return 200 $pid; }}
-  }}
-}}
-"""
-
 
 class Default(Cell):
     """Workers run as www-data and add the listener with EPOLLEXCLUSIVE."""
@@ -40,9 +17,11 @@ class Default(Cell):
     listen = ""
 
     def command(self, directory, address):
-        configuration = write(directory, "nginx.conf", CONFIGURATION.format(
-            user=as_root("user www-data;"), directory=directory, address=bind_text(address),
-            main=self.main, events=self.events, listen=self.listen))
+        text = nginx.configuration(
+            directory, f"{bind_text(address)} {self.listen}", main=f"{as_root('user www-data;')} "
+            f"error_log stderr notice; {self.main}", events=self.events,
+            http="keepalive_requests 100000;")
+        configuration = write(directory, "nginx.conf", text)
         return [self.program, "-c", configuration, "-p", directory, "-e", "stderr"]
 
 

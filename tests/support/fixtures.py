@@ -1,0 +1,28 @@
+"""Fixtures that several folders of tests have: a conftest.py takes them by importing their names."""
+import pathlib
+import tempfile
+
+import pytest
+
+from support.daemon import Daemon
+
+
+@pytest.fixture
+def directory():
+    """A short path that every user may reach: control sockets live in it."""
+    with tempfile.TemporaryDirectory(prefix="ringdeal-") as path:
+        pathlib.Path(path).chmod(0o755)
+        yield pathlib.Path(path)
+
+
+@pytest.fixture
+def start_daemon(directory):
+    """Starts real ringdealds, each with the listeners and options of support.daemon.Daemon."""
+    started = []
+
+    def start(*listeners, **options):
+        started.append(Daemon(directory, listeners, **options))
+        return started[-1]
+    yield start
+    for daemon in started:
+        daemon.stop()
