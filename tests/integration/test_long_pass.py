@@ -13,7 +13,7 @@ def test_a_worker_in_a_long_pass_is_passed_over(daemon, join):
     busy.begin_pass()
     time.sleep(PASSED_OVER)
     with Burst(daemon.address(), 16):
-        daemon.wait_for(lambda _: daemon.workers()[free.slot]["handed"] == 16)
+        daemon.wait_for(lambda _: free.take_all() is not None and free.page.taken == 16)
         assert busy.frame() is None
     busy.end_pass()
     with Burst(daemon.address(), 8):

@@ -6,31 +6,11 @@ import signal
 import pytest
 
 from support.clients import Burst, Load, free_port
+from support.nginx import configuration
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
 pytestmark = [pytest.mark.skipif(NGINX is None, reason="nginx is not installed"),
               pytest.mark.skipif(os.geteuid() != 0, reason="nginx drops root's privileges here")]
-
-CONFIGURATION = """
-daemon off;
-user nobody nogroup;
-pid {directory}/nginx.pid;
-error_log stderr notice;
-worker_processes 2;
-events {{ worker_connections 512; }}
-http {{
-  access_log off;
-  client_body_temp_path {directory}/body;
-  proxy_temp_path {directory}/proxy;
-  fastcgi_temp_path {directory}/fastcgi;
-  uwsgi_temp_path {directory}/uwsgi;
-  scgi_temp_path {directory}/scgi;
-  server {{
-    listen {address};
-    location / {{ return 200 $pid; }}
-  }}
-}}
-"""
 
 
 @pytest.fixture(params=["owned", "adopted"])
@@ -38,18 +18,19 @@ def nginx(request, start_daemon, target, tmp_path):
     owned = request.param == "owned"
     where = ("127.0.0.1", free_port())
     daemon = start_daemon(*(["name: web, bind: '%s:%d'" % where] if owned else []))
-    configuration = tmp_path / "nginx.conf"
-    configuration.write_text(CONFIGURATION.format(directory=tmp_path, address="%s:%d" % where))
-    program = target([NGINX, "-c", configuration, "-p", tmp_path, "-e", "stderr"], daemon)
+    file = tmp_path / "nginx.conf"
+    file.write_text(configuration(tmp_path, "%s:%d" % where,
+                                  main="user nobody nogroup; error_log stderr notice;"))
+    program = target([NGINX, "-c", file, "-p", tmp_path, "-e", "stderr"], daemon)
     return daemon, where, program, wait_for_generation(daemon, set())
 
 
 def wait_for_generation(daemon, old):
     """The pids of two workers that are none of `old`, once all of those have left."""
-    def found(_):
-        if not daemon.status()["listeners"]:
-            return None
-        now = {each["pid"] for each in daemon.workers() if each["state"] == "worker"}
+    def found(status):
+        # An adopted listener is gone while nobody who has it is joined.
+        now = {each["pid"] for listener in status["listeners"] for each in listener["workers"]
+               if each["state"] == "worker"}
         return now if len(now) == 2 and not now & old else None
     return daemon.wait_for(found, "two new workers", 20)
 

@@ -46,14 +46,19 @@ def assert_even(daemon, where, program):
         assert set(burst.spread().values()) == {count // WORKERS}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_gone_and_back_under_load_no_client_notices(kind, program, start_daemon, target):
+def start_server(kind, program, start_daemon, target):
+    """A ringdeald, its server, the server's address and the pids of its workers."""
     address = f"127.0.0.1:{free_port()}"
     daemon = start_daemon(*listeners_of(kind, address))
     server = target(command(program, address), daemon)
     where = server.address()
-    pids = pids_of(daemon)
+    return daemon, server, where, pids_of(daemon)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_gone_and_back_under_load_no_client_notices(kind, program, start_daemon, target):
+    daemon, server, where, pids = start_server(kind, program, start_daemon, target)
     load = Load(where, concurrency=4)
 
     def goes_on():
@@ -79,11 +84,7 @@ def test_gone_and_back_under_load_no_client_notices(kind, program, start_daemon,
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_idle_programs_register_with_the_next_ringdeald(kind, program, start_daemon, target):
-    address = f"127.0.0.1:{free_port()}"
-    daemon = start_daemon(*listeners_of(kind, address))
-    server = target(command(program, address), daemon)
-    where = server.address()
-    pids = pids_of(daemon)
+    daemon, _, where, pids = start_server(kind, program, start_daemon, target)
     daemon.process.signal(signal.SIGTERM)
     assert daemon.process.wait(10) == 0
     daemon.start()

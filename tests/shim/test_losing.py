@@ -1,7 +1,6 @@
 """The shim's own descriptors, closed by a way that no hook sees and used again by the program: nothing
 of the program's is touched, and it is a worker again."""
 import signal
-import time
 
 import pytest
 
@@ -15,7 +14,6 @@ def test_what_the_program_puts_in_their_place_is_left_alone(peer, run, helpers, 
     worker = peer.wait_for_worker()
     assert helpers.deal(peer, worker, port) == program.pid
     wait_until(lambda: worker.waiting == 1, "waits again")
-    time.sleep(0.02)  # longer than the shim believes what it has seen
     program.signal(signal.SIGUSR1)
     program.wait_for_line("^lost$")
     again = peer.wait_for_worker(2)

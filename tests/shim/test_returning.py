@@ -20,9 +20,15 @@ def flags(wait):
 
 def wait_until_without_ringdeald(pid):
     """Until it has joined: the listener itself is inside what stands in its place."""
+    def text(info):
+        try:
+            return info.read_text()
+        except FileNotFoundError:
+            return ""  # closed meanwhile
+
     def watches_a_listener():
         infos = pathlib.Path(f"/proc/{pid}/fdinfo").glob("*")
-        return any("tfd:" in each.read_text() for each in infos)
+        return any("tfd:" in text(each) for each in infos)
     wait_until(watches_a_listener, "a wait has begun")
 
 

@@ -102,8 +102,10 @@ class Worker:
         return kind, sequence, data[16:], descriptors
 
     def take(self, flags=socket.MSG_DONTWAIT):
-        """The next connection, counted as taken; None if there is none."""
-        frame = self.frame(flags)
+        """The next connection, counted as taken; None if there is none. Bells on the way, which a
+        worker that was suspected is sent, are counted."""
+        while (frame := self.frame(flags)) is not None and frame[0] == DOORBELL:
+            self.page.rung += 1
         if frame is None:
             return None
         kind, _, _, descriptors = frame
