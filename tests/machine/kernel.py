@@ -35,7 +35,7 @@ def _download(directory):
     depends = apt("apt-cache", "depends", PACKAGE)
     name = re.search(r"Depends: (linux-image-\S+)", depends)
     if name is None:
-        raise Unavailable(f"{command[0]}: {done.stderr.strip().partition(chr(10))[0]}")
+        raise Unavailable(f"{PACKAGE} is not known to apt: {depends}")
     apt("apt-get", "-q", "download", name[1])
     return next(f"{directory}/{file}" for file in os.listdir(directory) if file.endswith(".deb"))
 
@@ -53,5 +53,6 @@ def _run(command, directory):
     except (FileNotFoundError, subprocess.TimeoutExpired) as error:
         raise Unavailable(str(error)) from None
     if done.returncode != 0:
-        raise Unavailable(f"{command[0]}: {done.stderr.strip().partition(chr(10))[0]}")
+        complaint, _, _ = done.stderr.strip().partition("\n")
+        raise Unavailable(f"{command[0]}: {complaint}")
     return done.stdout

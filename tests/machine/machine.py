@@ -6,7 +6,7 @@ import subprocess
 
 EMULATOR = "qemu-system-x86_64"
 CPUS = range(8)
-LAST_RING = 4
+RINGS = (0, 1, 2, 4)  # no two CPUs of one socket have different caches
 
 
 def socket(cpu):
@@ -23,7 +23,7 @@ def ring(one, other):
         return 0
     if core(one) == core(other):
         return 1
-    return 2 if socket(one) == socket(other) else LAST_RING
+    return 2 if socket(one) == socket(other) else 4
 
 
 def run(kernel, ramdisk, directory, limit=150):

@@ -40,7 +40,8 @@ class Round:
 
     def figures(self):
         rings = self.rings()
-        parts = "  ".join(f"{ring}: {100 * rings[ring] / len(self.answered):.1f} %" for ring in (0, 1, 2, 4))
+        count = len(self.answered) or 1
+        parts = "  ".join(f"{ring}: {100 * rings[ring] / count:.1f} %" for ring in machine.RINGS)
         shares = self.shares()
         return (f"{self.name}: {len(self.answered)} connections; by ring  {parts}; "
                 f"a worker {min(shares)} to {max(shares)}")
