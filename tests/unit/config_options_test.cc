@@ -68,8 +68,8 @@ TEST(Options, HelpAndVersionAreNoErrors) {
 // A library whose version CMake did not find would leave a gap: "libevent , yaml-cpp 0.7.0".
 TEST(Options, VersionLacksNoLibrary) {
   const std::string versions = LibraryVersions();
-  for (const char* library :
-       {"libevent ", "yaml-cpp ", "nlohmann-json ", "prometheus-cpp ", "CLI11 ", "spdlog "}) {
+  for (const char* library : {"libevent ", "hwloc ", "yaml-cpp ", "nlohmann-json ",
+                              "prometheus-cpp ", "CLI11 ", "spdlog "}) {
     const size_t at = versions.find(library);
     ASSERT_NE(at, std::string::npos) << library;
     const char first = versions[at + std::string(library).size()];
