@@ -19,7 +19,7 @@ constexpr int kMostLooks = 8;
 
 Dealer::Dealer(const DealerSettings& settings)
     : settings_(settings),
-      view_(settings.policy),
+      view_(settings.policy, settings.rules),
       observers_(&workers_),
       untaken_(&workers_, &view_, settings.recall_after_ns) {}
 
@@ -234,7 +234,6 @@ Dealer::Outcome Dealer::DealLocked(const Connection& connection, uint64_t now_ns
 Result<void> Dealer::Send(Slot slot, const Connection& connection) {
   Worker& worker = *workers_[slot];
   worker.CountHanded();
-  view_.Dealt(slot);
   RINGDEAL_FAILPOINT("handed-not-sent");
   const Result<void> sent = worker.channel()->Send(connection);
   RINGDEAL_FAILPOINT("sent");
@@ -242,6 +241,7 @@ Result<void> Dealer::Send(Slot slot, const Connection& connection) {
     worker.CountRecalled();
     return sent;
   }
+  view_.Dealt(slot, connection.cpu);
   ++delivered_;
   untaken_.Add(slot);
   sent_since_look_ = true;
@@ -297,8 +297,11 @@ std::optional<Slot> Dealer::ChooseOwed(uint64_t now_ns) {
   return std::nullopt;
 }
 
-// The view proposes, a fresh look at the proposed one's line decides.
+// The view proposes, a fresh look at the proposed one's line decides. The row's next one is looked
+// at first, so that the guard turns nobody away for connections that are closed by now.
 std::optional<Slot> Dealer::ChooseEligible(ReceivingCpu cpu, uint64_t now_ns) {
+  const std::optional<Slot> next = view_.NextOfRow(cpu);
+  if (next && At(*next) != nullptr) Refresh(*next, now_ns);
   // One that is found not to be eligible is proposed no more, so this ends.
   int worse = 0;
   while (const auto slot = view_.Pick(cpu)) {

@@ -22,6 +22,7 @@ namespace ringdeal {
 
 struct DealerSettings {
   const Policy* policy = nullptr;
+  PolicyRules rules = {};
   uint64_t busy_after_ns = 0;
   uint64_t recall_after_ns = 0;
   uint64_t channel_depth = 0;

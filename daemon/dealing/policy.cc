@@ -10,19 +10,47 @@ namespace {
 // here: on a busy machine every worker is now and then kept from running for some milliseconds, and
 // passing it over then would leave the spread uneven for as long as the connections live.
 Rank ByLoad(const WorkerView& worker) {
-  return {(worker.load + 1) * kRankUnit / worker.weight, worker.in_long_pass, worker.last_dealt};
+  return {.first = (worker.load + 1) * kRankUnit / worker.weight,
+          .in_long_pass = worker.in_long_pass,
+          .last_dealt = worker.last_dealt};
+}
+
+// As above, and of equals the one that is owed the most goes first.
+Rank ByLoadAndDebt(const WorkerView& worker) {
+  Rank rank = ByLoad(worker);
+  rank.turn = worker.turn;
+  return rank;
 }
 
 // In turn, a worker of weight 2 twice as often; ties as above.
 Rank ByTurn(const WorkerView& worker) {
-  return {worker.turn, worker.in_long_pass, worker.last_dealt};
+  return {
+      .first = worker.turn, .in_long_pass = worker.in_long_pass, .last_dealt = worker.last_dealt};
 }
 
 std::optional<Slot> PickFirst(const View& view, ReceivingCpu) { return view.FirstEligible(); }
 
+// The next of the receiving CPU's row, unless the guard turns it away: then the nearest that the
+// guard lets have it. It lets the least loaded always, so with workers there is one.
+std::optional<Slot> PickByRow(const View& view, ReceivingCpu cpu) {
+  const std::optional<Slot> next = view.NextOfRow(cpu);
+  if (!next) return view.FirstEligible();
+  if (view.IsEligible(*next) && view.IsWithinGuard(*next)) return next;
+  return view.NearestWithinGuard(cpu);
+}
+
+// One of the receiving CPU's own workers, whatever its load; where none may claim it, the least
+// loaded of all.
+std::optional<Slot> PickClaimant(const View& view, ReceivingCpu cpu) {
+  const std::optional<Slot> claimant = view.Claimant(cpu);
+  return claimant ? claimant : view.FirstEligible();
+}
+
 constexpr Policy kPolicies[] = {
-    {"least-loaded", ByLoad, PickFirst},
-    {"round-robin", ByTurn, PickFirst},
+    {.name = "ring-deal", .by_rows = true, .rank = ByLoadAndDebt, .pick = PickByRow},
+    {.name = "least-loaded", .by_rows = false, .rank = ByLoad, .pick = PickFirst},
+    {.name = "round-robin", .by_rows = false, .rank = ByTurn, .pick = PickFirst},
+    {.name = "exact-claim", .by_rows = false, .rank = ByLoad, .pick = PickClaimant},
 };
 
 }  // namespace

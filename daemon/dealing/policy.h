@@ -19,10 +19,12 @@ using ReceivingCpu = int;
 
 struct Policy {
   const char* name;
+  // Deals by the rows of a deck, as far as the guard lets it.
+  bool by_rows;
   // The order in which the view keeps the workers.
   Rank (*rank)(const WorkerView& worker);
-  // The worker for the next connection, from those that the view holds eligible; nothing if there
-  // is none. Must not look at more than a bounded number of workers.
+  // The worker for the next connection that is received on `cpu`, from those that the view holds
+  // eligible; nothing if there is none. Must not look at more than a bounded number of workers.
   std::optional<Slot> (*pick)(const View& view, ReceivingCpu cpu);
 };
 

@@ -30,6 +30,7 @@ struct WorkerView {
 struct Rank {
   uint64_t first = 0;
   bool in_long_pass = false;
+  uint64_t turn = 0;
   uint64_t last_dealt = 0;
 
   friend auto operator<=>(const Rank&, const Rank&) = default;

@@ -25,7 +25,7 @@ std::map<Slot, int> DealMany(View* view, int connections) {
   std::map<Slot, int> dealt;
   for (int i = 0; i < connections; ++i) {
     const Slot slot = view->Pick(-1).value();
-    view->Dealt(slot);
+    view->Dealt(slot, -1);
     ++dealt[slot];
   }
   return dealt;
@@ -41,7 +41,7 @@ TEST(RankHeap, KeepsTheSmallestFirstUnderRandomChanges) {
       heap.Remove(slot);
       expected.erase(slot);
     } else {
-      const Rank rank{random() % 8, random() % 2 == 0, random()};
+      const Rank rank{random() % 8, random() % 2 == 0, random() % 2, random()};
       heap.Put(slot, rank);
       expected[slot] = rank;
     }
@@ -73,7 +73,7 @@ TEST(LeastLoaded, DoesNotGiveEveryTieToTheFirst) {
   std::map<Slot, int> dealt;
   for (int i = 0; i < 30; ++i) {  // one connection open at a time
     const Slot slot = view.Pick(-1).value();
-    view.Dealt(slot);
+    view.Dealt(slot, -1);
     ++dealt[slot];
     view.Update(slot, 0, Standing::kEligible);
   }
@@ -90,7 +90,7 @@ TEST(LeastLoaded, DoesNotPickALoadedWorkerWhileAnotherIsIdle) {
   view.Update(0, 7, Standing::kEligible);
   for (int i = 0; i < 7; ++i) {
     EXPECT_EQ(view.Pick(-1), Slot{1});
-    view.Dealt(1);
+    view.Dealt(1, -1);
   }
 }
 

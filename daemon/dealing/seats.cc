@@ -1,0 +1,75 @@
+#include "daemon/dealing/seats.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ringdeal {
+
+Seats::Seats(std::shared_ptr<const Topology> topology, std::vector<Seat> seats)
+    : topology_(std::move(topology)), seats_(std::move(seats)) {
+  const std::span<const Topology::Object> objects = topology_->objects();
+  sitting_.resize(objects.size());
+  heaps_.resize(objects.size());
+  telling_.resize(objects.size(), kAnywhere);
+  std::vector<size_t> within(objects.size());
+  for (size_t i = 0; i < seats_.size(); ++i) {
+    const Seat& seat = seats_[i];
+    if (seat.slot >= seat_of_.size()) seat_of_.resize(seat.slot + 1, kNone);
+    seat_of_[seat.slot] = i;
+    sitting_[seat.place].push_back(seat.slot);
+    ++within[seat.place];
+  }
+  for (std::vector<Slot>& slots : sitting_) std::sort(slots.begin(), slots.end());
+  // Parents stand before their children.
+  for (size_t place = objects.size(); place-- > 1;) within[objects[place].parent] += within[place];
+  for (Place place = 1; place < objects.size(); ++place) {
+    const Place parent = objects[place].parent;
+    const bool tells = within[place] > 0 && within[place] != within[parent];
+    telling_[place] = tells ? place : telling_[parent];
+  }
+}
+
+bool Seats::Match(const Topology* topology, const std::vector<Seat>& seats) const {
+  return topology_.get() == topology && seats_ == seats;
+}
+
+void Seats::Put(Slot slot, const Rank& rank) {
+  for (Place place = telling_[PlaceOf(slot)]; place != kAnywhere; place = Outward(place)) {
+    heaps_[place].Put(slot, rank);
+  }
+}
+
+void Seats::Remove(Slot slot) {
+  for (Place place = telling_[PlaceOf(slot)]; place != kAnywhere; place = Outward(place)) {
+    heaps_[place].Remove(slot);
+  }
+}
+
+void Seats::Leave(Slot slot) {
+  if (SeatOf(slot) == nullptr) return;
+  Remove(slot);
+  std::erase(sitting_[PlaceOf(slot)], slot);
+  seat_of_[slot] = kNone;
+}
+
+Ring Seats::Distance(ReceivingCpu cpu, Slot slot) const {
+  return topology_->Distance(OwnPlace(cpu), PlaceOf(slot));
+}
+
+const Seat* Seats::SeatOf(Slot slot) const {
+  if (slot >= seat_of_.size() || seat_of_[slot] == kNone) return nullptr;
+  return &seats_[seat_of_[slot]];
+}
+
+std::span<const Slot> Seats::At(ReceivingCpu cpu) const {
+  const std::optional<Place> place = topology_->PlaceOf(cpu);
+  if (!place) return {};
+  return sitting_[*place];
+}
+
+Place Seats::PlaceOf(Slot slot) const {
+  const Seat* seat = SeatOf(slot);
+  return seat == nullptr ? kAnywhere : seat->place;
+}
+
+}  // namespace ringdeal
