@@ -1,0 +1,14 @@
+// The CPUs on which the kernel lets a process run. Any thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace ringdeal {
+
+// Of its first thread, in ascending order; empty if that is not known: no such process, a pid of 0
+// (it is in another pid namespace), or a system that has no such thing.
+std::vector<int> ProcessAffinity(pid_t pid);
+
+}  // namespace ringdeal

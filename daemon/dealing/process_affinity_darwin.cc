@@ -1,0 +1,7 @@
+#include "daemon/dealing/process_affinity.h"
+
+namespace ringdeal {
+
+std::vector<int> ProcessAffinity(pid_t) { return {}; }
+
+}  // namespace ringdeal
