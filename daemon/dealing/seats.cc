@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace ringdeal {
+namespace {
+
+// What an object is ahead or behind beyond this is forgotten.
+constexpr double kMostRemembered = 4 * kMostAhead;
+
+}  // namespace
 
 Seats::Seats(std::shared_ptr<const Topology> topology, std::vector<Seat> seats)
     : topology_(std::move(topology)), seats_(std::move(seats)) {
@@ -11,20 +17,22 @@ Seats::Seats(std::shared_ptr<const Topology> topology, std::vector<Seat> seats)
   sitting_.resize(objects.size());
   heaps_.resize(objects.size());
   telling_.resize(objects.size(), kAnywhere);
-  std::vector<size_t> within(objects.size());
+  within_.resize(objects.size());
+  served_.resize(objects.size());
   for (size_t i = 0; i < seats_.size(); ++i) {
     const Seat& seat = seats_[i];
     if (seat.slot >= seat_of_.size()) seat_of_.resize(seat.slot + 1, kNone);
     seat_of_[seat.slot] = i;
     sitting_[seat.place].push_back(seat.slot);
-    ++within[seat.place];
+    ++within_[seat.place];
   }
   for (std::vector<Slot>& slots : sitting_) std::sort(slots.begin(), slots.end());
   // Parents stand before their children.
-  for (size_t place = objects.size(); place-- > 1;) within[objects[place].parent] += within[place];
+  for (size_t place = objects.size(); place-- > 1;)
+    within_[objects[place].parent] += within_[place];
   for (Place place = 1; place < objects.size(); ++place) {
     const Place parent = objects[place].parent;
-    const bool tells = within[place] > 0 && within[place] != within[parent];
+    const bool tells = within_[place] > 0 && within_[place] != within_[parent];
     telling_[place] = tells ? place : telling_[parent];
   }
 }
@@ -34,13 +42,13 @@ bool Seats::Match(const Topology* topology, const std::vector<Seat>& seats) cons
 }
 
 void Seats::Put(Slot slot, const Rank& rank) {
-  for (Place place = telling_[PlaceOf(slot)]; place != kAnywhere; place = Outward(place)) {
+  for (Place place = AroundWorker(slot); place != kAnywhere; place = Outward(place)) {
     heaps_[place].Put(slot, rank);
   }
 }
 
 void Seats::Remove(Slot slot) {
-  for (Place place = telling_[PlaceOf(slot)]; place != kAnywhere; place = Outward(place)) {
+  for (Place place = AroundWorker(slot); place != kAnywhere; place = Outward(place)) {
     heaps_[place].Remove(slot);
   }
 }
@@ -50,6 +58,19 @@ void Seats::Leave(Slot slot) {
   Remove(slot);
   std::erase(sitting_[PlaceOf(slot)], slot);
   seat_of_[slot] = kNone;
+}
+
+void Seats::Serve(Slot slot, double turns, double due) {
+  due_ += due;
+  for (Place place = AroundWorker(slot); place != kAnywhere; place = Outward(place)) {
+    const auto workers = static_cast<double>(within_[place]);
+    served_[place] = std::clamp(served_[place] + turns, workers * (due_ - kMostRemembered),
+                                workers * (due_ + kMostRemembered));
+  }
+}
+
+bool Seats::IsAhead(Place place) const {
+  return served_[place] > static_cast<double>(within_[place]) * (due_ + kMostAhead);
 }
 
 Ring Seats::Distance(ReceivingCpu cpu, Slot slot) const {

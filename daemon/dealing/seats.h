@@ -21,6 +21,10 @@ struct Seat {
   bool operator==(const Seat&) const = default;
 };
 
+// So many turns for each of its workers an object may be ahead of its share, before it is passed
+// over where a connection goes to another than the row's next.
+inline constexpr double kMostAhead = 16;
+
 class Seats {
  public:
   Seats() : Seats(std::make_shared<const Topology>(), {}) {}
@@ -41,9 +45,18 @@ class Seats {
   // before and more: from Around outward until kAnywhere, which is everybody and has no first. No
   // more of them than the tree is high.
   Place Around(ReceivingCpu cpu) const { return telling_[OwnPlace(cpu)]; }
+  // The smallest of those that have the worker.
+  Place AroundWorker(Slot slot) const { return telling_[PlaceOf(slot)]; }
   Place Outward(Place place) const { return telling_[topology_->objects()[place].parent]; }
   // REQUIRES: place is one of those.
   std::optional<Slot> FirstWithin(Place place) const { return heaps_[place].First(); }
+
+  // The worker was given a connection, which is so many turns of one of the mean weight, while each
+  // was due `due` turns.
+  void Serve(Slot slot, double turns, double due);
+  // Whether those within have had more than their share. Nearest to the CPUs that receive, they
+  // would get all that the guard turns away elsewhere, for as long as it lets them.
+  bool IsAhead(Place place) const;
 
   Ring Distance(ReceivingCpu cpu, Slot slot) const;
   // Nothing for one that took the slot after the seats were made.
@@ -66,6 +79,9 @@ class Seats {
   // its parent. Only those have heaps.
   std::vector<Place> telling_;
   std::vector<RankHeap> heaps_;  // by place, of all within it
+  std::vector<size_t> within_;   // by place: how many sit within it
+  std::vector<double> served_;   // by place: the turns that those within it had
+  double due_ = 0;               // the turns that each worker should have had
 };
 
 }  // namespace ringdeal

@@ -142,11 +142,15 @@ bool View::IsWithinGuard(Slot slot) const {
 }
 
 std::optional<Slot> View::NearestWithinGuard(ReceivingCpu cpu) const {
+  std::optional<Slot> nearest;
   for (Place place = seats_.Around(cpu); place != kAnywhere; place = seats_.Outward(place)) {
     const std::optional<Slot> slot = seats_.FirstWithin(place);
-    if (slot && IsWithinGuard(*slot)) return slot;
+    if (!slot || !IsWithinGuard(*slot)) continue;
+    if (!seats_.IsAhead(place)) return slot;
+    if (!nearest) nearest = slot;
   }
-  return FirstEligible();
+  const std::optional<Slot> first = FirstEligible();
+  return nearest && first && seats_.IsAhead(seats_.AroundWorker(*first)) ? nearest : first;
 }
 
 std::optional<Slot> View::Claimant(ReceivingCpu cpu) const {
@@ -164,6 +168,10 @@ std::optional<Slot> View::Claimant(ReceivingCpu cpu) const {
 
 void View::CountDeal(Slot slot, ReceivingCpu cpu) {
   if (!HasRows()) return;
+  if (const auto workers = static_cast<double>(eligible_.size()); workers > 0) {
+    const double mean_weight = static_cast<double>(eligible_weight_) / workers;
+    seats_.Serve(slot, mean_weight / workers_[slot].weight, 1 / workers);
+  }
   ++counts_.by_ring[seats_.Distance(cpu, slot)];
   const std::optional<Slot> next = NextOfRow(cpu);
   if (!next) return;

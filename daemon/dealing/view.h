@@ -67,7 +67,8 @@ class View {
   // Whether one more connection leaves an eligible worker within the slack. Always true of the
   // first one, never of one in a long pass while the first is in none.
   bool IsWithinGuard(Slot slot) const;
-  // Of the eligible workers within the guard: the nearest, among those the one that ranks first.
+  // Of the eligible workers within the guard: the nearest, among those the one that ranks first. An
+  // object that is ahead of its share lends nobody while another has one to lend.
   std::optional<Slot> NearestWithinGuard(ReceivingCpu cpu) const;
   // The worker that has `cpu` to itself by exact claim, if it may claim it.
   std::optional<Slot> Claimant(ReceivingCpu cpu) const;

@@ -75,11 +75,45 @@ TEST(RingDeal, DoesNotSpreadABurstUnevenlyByMoreThanOneBelowAMeanOfSixteen) {
   }
 }
 
+// The turns that each worker had, beside what it should have had.
+struct Service {
+  explicit Service(size_t workers) : turns(workers) {}
+
+  void Count(const View& view, Slot slot) {
+    double weight = 0, workers = 0;
+    for (const Slot each : view.members()) {
+      if (!view.IsEligible(each)) continue;
+      weight += view.worker(each).weight;
+      workers += 1;
+    }
+    turns[slot] += weight / workers / view.worker(slot).weight;
+    due += 1 / workers;
+  }
+  // How far those within the smallest object that has both CPUs are ahead, in turns of each.
+  double Ahead(const DealingTable& table, int cpu, int other) const {
+    const int both[] = {cpu, other};
+    const Place place = table.topology->Covering(both);
+    double sum = 0, workers = 0;
+    for (Slot slot = 0; slot < turns.size(); ++slot) {
+      const auto& cpus = table.topology->objects()[place].cpus;
+      if (std::find(cpus.begin(), cpus.end(), table.workers[slot].cpu) == cpus.end()) continue;
+      sum += turns[slot];
+      workers += 1;
+    }
+    return sum / workers - due;
+  }
+
+  std::vector<double> turns;
+  double due = 0;
+};
+
 // Any order of arrivals, departures, decks and standings, weights and placements.
-TEST(RingDeal, NeverPicksBeyondTheGuardNorPassesOverANearerOneWithinIt) {
+TEST(RingDeal, NeverPicksBeyondTheGuardNorPassesOverANearerOneWithinItThatIsNotAhead) {
   std::mt19937 random(2);
+  uint64_t passed_over = 0;
   for (int run = 0; run < 40; ++run) {
-    std::vector<DealingTable::Worker> workers(1 + random() % 24);
+    std::vector<DealingTable::Worker> workers(8 + random() % 24);
+    Service service(workers.size());
     const bool weighted = run % 2 == 1;
     for (auto& worker : workers) {
       worker.cpu = static_cast<int>(random() % 18) - 1;
@@ -117,13 +151,17 @@ TEST(RingDeal, NeverPicksBeyondTheGuardNorPassesOverANearerOneWithinIt) {
           ASSERT_FALSE(other == next && guard.Allows(view.worker(other)) &&
                        Guard::With(view.worker(other)) < guard.most - 2e-5);
           if (Guard::With(view.worker(other)) > guard.most - 2e-5) continue;
-          ASSERT_GE(distance(other), distance(*slot)) << "a nearer one was passed over";
+          if (distance(other) >= distance(*slot)) continue;
+          ++passed_over;
+          ASSERT_GT(service.Ahead(table, cpu, workers[other].cpu), kMostAhead - 1e-6);
         }
+        service.Count(view, *slot);
         view.Dealt(*slot, cpu);
         open.push_back(*slot);
       }
     }
   }
+  EXPECT_GT(passed_over, 0u) << "no object was ever ahead, so this proved nothing";
 }
 
 TEST(RingDeal, DoesNotLetWeightsDriftApartInABurst) {
@@ -160,6 +198,53 @@ TEST(RingDeal, DoesNotStarveWorkersWhoseCpusReceiveNothing) {
   }
   ASSERT_EQ(dealt.size(), 16u);
   for (const auto& [slot, count] : dealt) EXPECT_NEAR(count, 100, 1) << slot;
+}
+
+// What the guard turns away goes to the nearest; that must not give the near socket more for good.
+TEST(RingDeal, DoesNotGiveTheSocketThatReceivesMoreThanItsShare) {
+  std::mt19937 random(5);
+  DealingTable table(RingDeal(), kTwoSockets, OnePerCpu(16), {0, 2, 4, 6});
+  std::vector<Slot> open;  // as many as workers, each for equally long
+  std::map<Slot, int> dealt;
+  for (size_t i = 0; i < 32000; ++i) {
+    if (i >= 16) table.Close(open[i - 16]);
+    open.push_back(table.Deal(static_cast<int>(random() % 4) * 2));
+    ++dealt[open.back()];
+  }
+  for (const auto& [slot, count] : dealt) EXPECT_NEAR(count, 2000, 30) << slot;
+}
+
+TEST(RingDeal, DoesNotGoFarWhenTheNearSocketIsAheadAndTheFarOneFull) {
+  PolicyRules rules;
+  rules.slack = 3;
+  DealingTable table(RingDeal(), kTwoSockets, {{0}, {1}, {4}, {8}}, {0}, rules);
+  table.view.Update(3, 50, Standing::kEligible);
+  for (int i = 0; i < 300 || table.view.NextOfRow(0) != Slot{0}; ++i) {
+    const Slot slot = static_cast<Slot>(i % 3);
+    table.view.Dealt(slot, 0);
+    table.Close(slot);
+  }
+  table.view.Update(0, 5, Standing::kEligible);
+  table.view.Update(1, 1, Standing::kEligible);
+  EXPECT_EQ(table.view.Pick(0), Slot{1}) << "its core's other worker is within the guard";
+}
+
+TEST(RingDeal, DoesNotSendTheNearSocketsTurnsAwayForWhatWasLongAgo) {
+  DealingTable table(RingDeal(), kTwoSockets, {{0}, {2}, {8}, {10}}, {0});
+  table.view.Update(2, 50, Standing::kEligible);
+  table.view.Update(3, 50, Standing::kEligible);
+  for (int i = 0; i < 4000; ++i) table.Close(table.Deal(0));
+  table.view.Update(0, 9, Standing::kEligible);
+  table.view.Update(2, 0, Standing::kEligible);
+  table.view.Update(3, 0, Standing::kEligible);
+  for (int i = 0; i < 600; ++i) table.Close(table.Deal(0));
+  int near = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Slot slot = table.Deal(0);
+    if (slot == 1) ++near;
+    table.Close(slot);
+  }
+  EXPECT_GE(near, 150) << "its own turns and those of the other on its socket";
 }
 
 TEST(RingDeal, DoesNotFavourOneOfThreeWorkersOnOneCpu) {
