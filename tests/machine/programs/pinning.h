@@ -1,6 +1,5 @@
 // What the programs of the machine have in common.
 #pragma once
-#define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
