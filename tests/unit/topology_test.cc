@@ -134,6 +134,38 @@ TEST(Topology, DoesNotFailOnTheMachineThatItRunsOn) {
   EXPECT_EQ(*topology, *Topology::Read(""));
 }
 
+TEST(Topology, DoesNotTakeCpusThatMayNotBeUsed) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "machine.xml") << R"(<?xml version="1.0" encoding="UTF-8"?>
+<topology version="2.0">
+ <object type="Machine" os_index="0" cpuset="0xf" complete_cpuset="0xf" allowed_cpuset="0xb"
+   nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+  <object type="NUMANode" os_index="0" cpuset="0xf" complete_cpuset="0xf" nodeset="0x1"
+    complete_nodeset="0x1" gp_index="2"/>
+  <object type="Package" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1"
+    complete_nodeset="0x1" gp_index="3">
+   <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
+     complete_nodeset="0x1" gp_index="4"/>
+   <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x1"
+     complete_nodeset="0x1" gp_index="5"/>
+  </object>
+  <object type="Package" os_index="1" cpuset="0xc" complete_cpuset="0xc" nodeset="0x1"
+    complete_nodeset="0x1" gp_index="6">
+   <object type="PU" os_index="2" cpuset="0x4" complete_cpuset="0x4" nodeset="0x1"
+     complete_nodeset="0x1" gp_index="7"/>
+   <object type="PU" os_index="3" cpuset="0x8" complete_cpuset="0x8" nodeset="0x1"
+     complete_nodeset="0x1" gp_index="8"/>
+  </object>
+ </object>
+</topology>
+)";
+  const auto topology = Topology::Read(directory / "machine.xml");
+  ASSERT_TRUE(topology.ok()) << topology.error();
+  EXPECT_EQ(topology->objects()[kAnywhere].cpus, (std::vector<int>{0, 1, 3}));
+  EXPECT_FALSE(topology->PlaceOf(2));
+  EXPECT_EQ(RingsFromFirst(*topology), "034");
+}
+
 TEST(Topology, DoesNotAcceptBadInputOrComplainInManyLines) {
   const TemporaryDirectory directory;
   std::ofstream(directory / "empty.xml");
