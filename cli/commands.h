@@ -18,4 +18,7 @@ int ShowSpread(const SpreadOptions& options);
 // Says of a process, or of all that listen at an address, why they are dealt connections or not.
 int Examine(const DoctorOptions& options);
 
+// Has ringdeald deal connections in virtual time, and shows how near and how evenly.
+int SimulateDeal(const SimulateOptions& options);
+
 }  // namespace ringdeal

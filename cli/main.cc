@@ -12,6 +12,7 @@ struct Execute {
   int operator()(const ringdeal::CheckOptions& options) const { return CheckFile(options); }
   int operator()(const ringdeal::SpreadOptions& options) const { return ShowSpread(options); }
   int operator()(const ringdeal::DoctorOptions& options) const { return Examine(options); }
+  int operator()(const ringdeal::SimulateOptions& options) const { return SimulateDeal(options); }
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ struct Targets {
   CheckOptions check;
   SpreadOptions spread;
   DoctorOptions doctor;
+  SimulateOptions simulate;
   std::string spread_shape = "burst";
   double spread_timeout = 5;
 };
@@ -131,6 +132,57 @@ CLI::App* AddDoctor(CLI::App* app, DoctorOptions* doctor) {
   return command;
 }
 
+void AddSimulatedMachine(CLI::App* command, SimulateOptions* simulate) {
+  command
+      ->add_option("--profile", simulate->profile,
+                   "A known machine with its receiving CPUs and workers; what is given beside it "
+                   "goes before: e5-2470v2, e5-2470v2-16rx, ryzen-5950x")
+      ->type_name("NAME");
+  command
+      ->add_option("--topology", simulate->topology,
+                   "An XML file of hwloc's or \"synthetic:pack:2 l3:1 core:8 pu:2\" (default: "
+                   "this machine)")
+      ->type_name("SOURCE");
+  command->add_option("--receive", simulate->receive, "CPUs that receive, each with this weight")
+      ->type_name("LIST[:WEIGHT]");
+  command->add_option("--pinned", simulate->pinned, "One worker on each of these CPUs")
+      ->type_name("LIST[:WEIGHT]");
+  command->add_option("--on", simulate->on, "One worker on all of these CPUs together")
+      ->type_name("LIST[:WEIGHT]");
+  command->add_option("--unplaced", simulate->unplaced, "So many workers that are nowhere")
+      ->type_name("N[:WEIGHT]");
+  command->add_flag("--set", simulate->set,
+                    "The operator set where the workers are: exact-claim then asks no gate");
+}
+
+CLI::App* AddSimulate(CLI::App* app, SimulateOptions* simulate) {
+  CLI::App* command = app->add_subcommand(
+      "simulate", "Deal connections in virtual time and show how near and how evenly");
+  AddSimulatedMachine(command, simulate);
+  command
+      ->add_option("--policy", simulate->policies,
+                   "ring-deal, least-loaded, round-robin, exact-claim or hash; several by commas")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  command->add_option("--slack", simulate->slack, "Of the guard, in connections");
+  command->add_option("--slack-percent", simulate->slack_percent, "Of the guard, of the mean load");
+  command->add_option("--coverage", simulate->coverage, "When exact-claim claims: any or all")
+      ->check(CLI::IsMember({"any", "all"}));
+  command
+      ->add_option("--holding", simulate->holding,
+                   "How long connections live: constant, exponential or pareto")
+      ->check(CLI::IsMember({"constant", "exponential", "pareto"}));
+  command->add_option("--pareto-shape", simulate->pareto_shape, "Above 1; default 1.5");
+  command->add_option("--mean-active", simulate->mean_active,
+                      "Connections that a worker has open on average");
+  command->add_option("-n,--connections", simulate->connections, "How many arrive");
+  command->add_option("--seed", simulate->seed, "Of all that is random");
+  command->add_flag("--json", simulate->json,
+                    "Print one JSON object for each policy, each in a line");
+  command->add_option("--plot", simulate->plot, "Draw the result too")->type_name("FILE.svg");
+  return command;
+}
+
 CommandLine Ended(int exit_code) {
   CommandLine line;
   line.exit_code = exit_code;
@@ -169,6 +221,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   CLI::App* spread =
       AddSpread(&app, &targets.spread, &targets.spread_shape, &targets.spread_timeout);
   CLI::App* doctor = AddDoctor(&app, &targets.doctor);
+  CLI::App* simulate = AddSimulate(&app, &targets.simulate);
 
   std::vector<std::string> command = TakeCommand(&argc, argv);
   try {
@@ -189,6 +242,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   if (undrain->parsed()) line.command = targets.undrain;
   if (check->parsed()) line.command = targets.check;
   if (doctor->parsed()) line.command = targets.doctor;
+  if (simulate->parsed()) line.command = targets.simulate;
   if (spread->parsed()) {
     targets.spread.shape = ShapeOf(targets.spread_shape);
     targets.spread.timeout =

@@ -59,9 +59,32 @@ struct DoctorOptions {
   bool json = false;
 };
 
+struct SimulateOptions {
+  std::string profile;  // empty: topology, receive and workers say it all
+  std::string topology;
+  // Each LIST, LIST:WEIGHT, N or N:WEIGHT.
+  std::vector<std::string> receive;
+  std::vector<std::string> pinned;
+  std::vector<std::string> on;
+  std::vector<std::string> unplaced;
+  bool set = false;  // the operator said where the workers sit
+  std::vector<std::string> policies = {"ring-deal"};
+  std::optional<unsigned> slack;
+  std::optional<double> slack_percent;
+  std::string coverage = "all";
+  std::string holding;  // empty: the profile's, or exponential
+  std::optional<double> pareto_shape;
+  double mean_active = 100;
+  unsigned long connections = 320000;
+  unsigned long seed = 1;
+  bool json = false;
+  std::string plot;  // empty: no file
+};
+
 struct CommandLine {
   std::optional<int> exit_code;  // set: everything is said, end with it
-  std::variant<RunOptions, StatusOptions, DrainOptions, CheckOptions, SpreadOptions, DoctorOptions>
+  std::variant<RunOptions, StatusOptions, DrainOptions, CheckOptions, SpreadOptions, DoctorOptions,
+               SimulateOptions>
       command;
 };
 

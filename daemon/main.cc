@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <iostream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "daemon/operating/log.h"
 #include "daemon/operating/options.h"
 #include "daemon/operating/process_limits.h"
+#include "daemon/simulating/simulation_json.h"
 
 namespace {
 
@@ -36,6 +39,19 @@ std::vector<std::string> ListenerNames(const Config& config) {
   return names;
 }
 
+int AnswerSimulation() {
+  const auto request = ParseSimulationRequest(std::string(std::istreambuf_iterator(std::cin), {}));
+  if (!request) return Fail(kExitUsage, "simulation: " + request.error());
+  const auto topology = Topology::Read(request->topology);
+  if (!topology) return Fail(kExitUsage, "simulation: topology: " + topology.error());
+  if (const auto cpu = MissingCpu(*topology, *request)) {
+    return Fail(kExitUsage, "simulation: the topology has no CPU " + std::to_string(*cpu));
+  }
+  const SimulationResult result = Simulate(*topology, *request);
+  std::fputs(SimulationAsJson(*request, result).c_str(), stdout);
+  return kExitOk;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -44,6 +60,7 @@ int main(int argc, char** argv) {
     std::fputs(options.error().text.c_str(), options.error().code == kExitOk ? stdout : stderr);
     return options.error().code;
   }
+  if (options->simulate) return AnswerSimulation();
   const auto missing = options->config_named ? MissingFile::kIsError : MissingFile::kMeansDefaults;
   const auto config = LoadConfig(options->config_path, missing, PolicyNames());
   if (!config) return Fail(kExitBadConfig, config.error().text);

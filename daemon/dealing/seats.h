@@ -63,7 +63,6 @@ class Seats {
   const Seat* SeatOf(Slot slot) const;
   // Those that sit on exactly this CPU, in ascending order.
   std::span<const Slot> At(ReceivingCpu cpu) const;
-  const std::vector<Seat>& all() const { return seats_; }
 
  private:
   static constexpr size_t kNone = static_cast<size_t>(-1);

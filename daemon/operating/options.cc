@@ -30,6 +30,7 @@ Result<Options, EarlyExit> Parse(int argc, const char* const* argv) {
       "Configuration; default: " + (usual.empty() ? "none" : usual + ", which need not exist");
   auto* config = app.add_option("--config", options.config_path, help)->type_name("FILE");
   app.add_flag("--check", options.check, "Read the configuration, say whether it is good, end");
+  app.add_flag("--simulate", options.simulate)->group("");
   app.set_version_flag("--version", Version());
   app.footer(ExitCodes());
   try {

@@ -12,6 +12,7 @@ struct Options {
   std::string config_path;    // the default one if none is named
   bool config_named = false;  // by --config: then it must exist
   bool check = false;         // read the configuration, say what it is, end
+  bool simulate = false;      // answer one request of `ringdeal simulate` from standard input, end
 };
 
 // The program ends before it begins: `text` (with its end) belongs on standard output if `code` is
@@ -21,7 +22,8 @@ struct EarlyExit {
   std::string text;
 };
 
-// Takes --config, --check, --version and --help. No exception leaves it.
+// Takes --config, --check, --version and --help, and --simulate, which help does not show. No
+// exception leaves it.
 Result<Options, EarlyExit> ParseOptions(int argc, const char* const* argv);
 
 // /etc/ringdeal/ringdeal.yaml for root, else $XDG_RUNTIME_DIR/ringdeal/ringdeal.yaml; empty if this

@@ -38,6 +38,13 @@ TEST(Options, NamedFileIsNotTakenForTheDefaultOne) {
   }
 }
 
+TEST(Options, SimulateIsNoSecretOfTheParserButOfHelp) {
+  const auto options = Parse({"--simulate"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_TRUE(options->simulate);
+  EXPECT_EQ(Parse({"--help"}).error().text.find("simulate"), std::string::npos);
+}
+
 TEST(Options, WrongOnesAreOneLineAndAUsageError) {
   for (const auto& arguments :
        {std::vector<const char*>{"--chekc"}, std::vector<const char*>{"file.yaml"},
