@@ -1,11 +1,13 @@
 """ringdeal simulate: the ring deal beside hash and exact claim, and what is wrong with a request."""
 
 import json
+import os
+import subprocess
 import xml.etree.ElementTree
 
 import pytest
 
-from conftest import ringdeal
+from conftest import BINARY, ROOT, ringdeal
 
 KEYS = ["policy", "rings_percent", "share_error_max_percent", "active_spread_percent_of_mean",
         "idle_workers"]
@@ -96,6 +98,11 @@ def test_prints_a_line_and_draws_a_bar_for_each_policy(tmp_path):
     assert [text.text for text in root.iter(svg + "text") if text.text in names] == names
     bars = [bar for bar in root.iter(svg + "rect") if bar.find(svg + "title") is not None]
     assert sum(float(bar.get("width")) for bar in bars) == pytest.approx(3 * 600, abs=1)
+
+
+def test_the_document_says_what_is_simulated():
+    subprocess.run([ROOT / "scripts" / "ring-deal-document", "--check"], check=True,
+                   env={**os.environ, "RINGDEAL_BINARY": BINARY})
 
 
 ONE = ("--receive", "0", "--unplaced", "1", "--topology", "synthetic:pu:2")
