@@ -172,9 +172,12 @@ CLI::App* AddSimulate(CLI::App* app, SimulateOptions* simulate) {
       ->add_option("--holding", simulate->holding,
                    "How long connections live: constant, exponential or pareto")
       ->check(CLI::IsMember({"constant", "exponential", "pareto"}));
+  command->add_option("--mean-holding", simulate->mean_holding, "Seconds; default 1");
   command->add_option("--pareto-shape", simulate->pareto_shape, "Above 1; default 1.5");
   command->add_option("--mean-active", simulate->mean_active,
-                      "Connections that a worker has open on average");
+                      "Connections that a worker has open on average; default 100");
+  command->add_option("--arrival-rate", simulate->arrival_rate,
+                      "Connections a second in all, in place of --mean-active");
   command->add_option("-n,--connections", simulate->connections, "How many arrive");
   command->add_option("--seed", simulate->seed, "Of all that is random");
   command->add_flag("--json", simulate->json,

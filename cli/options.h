@@ -74,7 +74,9 @@ struct SimulateOptions {
   std::string coverage = "all";
   std::string holding;  // empty: the profile's, or exponential
   std::optional<double> pareto_shape;
-  double mean_active = 100;
+  std::optional<double> mean_holding;  // seconds; 1
+  double mean_active = 100;            // of a worker, unless there is a rate
+  std::optional<double> arrival_rate;  // a second
   unsigned long connections = 320000;
   unsigned long seed = 1;
   bool json = false;

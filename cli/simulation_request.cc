@@ -1,6 +1,7 @@
 #include "cli/simulation_request.h"
 
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -53,9 +54,10 @@ std::optional<Weighted> ParseWeighted(const std::string& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos) return Weighted{text};
   Weighted weighted{text.substr(0, colon)};
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data() + colon + 1, end, weighted.weight);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  const char* number = text.c_str() + colon + 1;
+  char* end = nullptr;
+  weighted.weight = std::strtod(number, &end);
+  if (end == number || *end != '\0') return std::nullopt;
   return weighted;
 }
 
@@ -133,6 +135,8 @@ Result<std::string, WrongOption> SimulationRequestFor(const SimulateOptions& opt
                   {"mean_active", options.mean_active},
                   {"connections", options.connections},
                   {"seed", options.seed}};
+  SetIf(options.arrival_rate, "arrivals_per_second", &request);
+  SetIf(options.mean_holding, "mean_holding_seconds", &request);
   SetIf(options.slack, "slack", &request);
   SetIf(options.slack_percent, "slack_percent", &request);
   SetIf(options.pareto_shape, "pareto_shape", &request);

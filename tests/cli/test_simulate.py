@@ -86,6 +86,13 @@ def test_repeats_itself_with_the_same_seed_only():
     assert list(first[0]) == KEYS
 
 
+def test_takes_the_load_as_a_rate_too():
+    of_mean, = simulate("--profile", "ryzen-5950x", "--connections", 20000, "--mean-active", 50)
+    of_rate, = simulate("--profile", "ryzen-5950x", "--connections", 20000, "--arrival-rate", 400,
+                        "--mean-holding", 2)
+    assert of_rate == of_mean
+
+
 def test_prints_a_line_and_draws_a_bar_for_each_policy(tmp_path):
     picture = tmp_path / "deal.svg"
     done = ringdeal("simulate", "--profile", "e5-2470v2", "--connections", 1000,
@@ -113,7 +120,10 @@ ONE = ("--receive", "0", "--unplaced", "1", "--topology", "synthetic:pu:2")
     (("--receive", "0"), "needs --profile"),
     (("--profile", "i386"), 'there is no profile "i386"; there are e5-2470v2 '),
     (("--receive", "0:heavy", "--unplaced", "1"), '"0:heavy"'),
+    (("--receive", "0:", "--unplaced", "1"), '"0:"'),
+    (("--receive", "0:nan", "--unplaced", "1"), '"weight" must be a number'),
     (("--receive", "0", "--unplaced", "some"), '"some"'),
+    (("--mean-active", "nan", *ONE), '"mean_active" must be a number'),
     (("--receive", "1-0", "--unplaced", "1"), '"1-0" is no list of CPUs'),
     (("--receive", "2", *ONE[2:]), "the topology has no CPU 2"),
     (("--pinned", "2", *ONE), "the topology has no CPU 2"),
