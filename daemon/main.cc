@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "daemon/dealing/policy.h"
+#include "daemon/dealing/topology.h"
 #include "daemon/operating/config_parser.h"
 #include "daemon/operating/daemon.h"
 #include "daemon/operating/exit_codes.h"
@@ -64,13 +67,19 @@ int main(int argc, char** argv) {
   const auto missing = options->config_named ? MissingFile::kIsError : MissingFile::kMeansDefaults;
   const auto config = LoadConfig(options->config_path, missing, PolicyNames());
   if (!config) return Fail(kExitBadConfig, config.error().text);
+  auto topology = Topology::Read(config->topology);
+  if (!topology && !config->topology.empty()) {
+    return Fail(kExitBadConfig, "topology: " + topology.error());
+  }
   if (options->check) {
     std::fputs(DescribeConfig(*config).c_str(), stdout);
     return kExitOk;
   }
   StartLog(config->log);
   RaiseDescriptorLimit();
-  Daemon daemon(*config);
+  if (!topology) Log(LogLevel::kWarn, "topology_unknown", {{"reason", topology.error()}});
+  Daemon daemon(*config,
+                std::make_shared<const Topology>(topology ? std::move(*topology) : Topology()));
   const auto started = daemon.Start(TakeInheritedSockets(ListenerNames(*config)));
   if (!started) return Fail(kExitSystem, started.error());
   daemon.Run();

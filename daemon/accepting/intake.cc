@@ -6,6 +6,7 @@
 
 #include "daemon/accepting/accept_socket.h"
 #include "daemon/accepting/listening_socket.h"
+#include "daemon/accepting/receiving_cpu.h"
 #include "daemon/operating/failpoint.h"
 #include "daemon/operating/monotonic_clock.h"
 
@@ -107,6 +108,9 @@ bool Intake::AcceptInGate(const Source& source, uint64_t now_ns) {
   empty_rounds_ = 0;
   listener_->counters().accepted.fetch_add(1, std::memory_order_relaxed);
   connection.peer_length = std::min<socklen_t>(connection.peer_length, sizeof(connection.peer));
+  if (listener_->dealer().wants_receiving_cpu()) {
+    connection.cpu = ReceivingCpuOf(connection.socket.get());
+  }
   RINGDEAL_FAILPOINT("accepted");
   switch (listener_->dealer().Deal(std::move(connection), now_ns)) {
     case Dealer::Outcome::kDelivered:

@@ -9,6 +9,9 @@ namespace {
 
 DealerSettings SettingsOf(const ListenerConfig& config, const Limits& limits) {
   return {.policy = FindPolicy(config.policy),
+          .rules = {.slack = static_cast<uint32_t>(config.slack),
+                    .slack_percent = config.slack_percent,
+                    .coverage = config.coverage == "any" ? Coverage::kAny : Coverage::kAll},
           .busy_after_ns = static_cast<uint64_t>(config.busy_after.count()),
           .recall_after_ns = static_cast<uint64_t>(config.recall_after.count()),
           .channel_depth = limits.channel_depth,

@@ -57,4 +57,17 @@ Result<std::vector<int>, std::string> ParseCpuList(std::string_view text) {
   return Merge(std::move(ranges));
 }
 
+std::string FormatCpuList(std::span<const int> cpus) {
+  std::string text;
+  for (size_t first = 0; first < cpus.size();) {
+    size_t last = first;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpus[first]);
+    if (last > first) text += '-' + std::to_string(cpus[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
 }  // namespace ringdeal

@@ -1,6 +1,7 @@
 // Lists of CPUs as operators and the kernel write them: "0-3,8". Pure.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,5 +12,8 @@ namespace ringdeal {
 
 // In ascending order, each once. The error is one line and repeats the text.
 Result<std::vector<int>, std::string> ParseCpuList(std::string_view text);
+
+// REQUIRES: ascending order, each once.
+std::string FormatCpuList(std::span<const int> cpus);
 
 }  // namespace ringdeal

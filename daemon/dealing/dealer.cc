@@ -79,6 +79,34 @@ ToEmpty Dealer::SetDraining(Slot slot, bool draining) {
   return {worker->channel(), slot, worker->identity().id};
 }
 
+std::vector<Dealer::Dealable> Dealer::FindDealable() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Dealable> found;
+  for (Slot slot = 0; slot < workers_.size(); ++slot) {
+    const Worker* worker = At(slot);
+    if (worker == nullptr || !worker->IsDealable()) continue;
+    found.push_back({slot, &worker->identity(), worker->taken(), worker->last_cpu()});
+  }
+  return found;
+}
+
+void Dealer::UseDeck(DeckUpdate update) {
+  std::shared_ptr<const Deck> before;  // freed after the lock
+  const std::lock_guard lock(mutex_);
+  before =
+      view_.SetDeck(std::move(update.deck), std::move(update.topology), std::move(update.seats));
+  for (ShownSeat& each : update.shown) {
+    workers_[each.slot]->SetSeat(std::move(each.cpus), each.source);
+  }
+  ++decks_dealt_;
+}
+
+void Dealer::CountReceived(std::shared_ptr<ReceiveShares> shares) {
+  const std::lock_guard lock(mutex_);
+  received_ = std::move(shares);
+  wants_receiving_cpu_.store(received_ != nullptr, std::memory_order_relaxed);
+}
+
 std::optional<Slot> Dealer::FindByPid(pid_t pid) const {
   const std::lock_guard lock(mutex_);
   for (const Slot slot : view_.members()) {
@@ -213,6 +241,7 @@ void Dealer::LeaveHold() {
 
 Dealer::Outcome Dealer::Deal(Connection connection, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
+  if (received_ != nullptr) received_->Count(connection.cpu);
   const Outcome outcome = DealLocked(connection, now_ns);
   if (outcome != Outcome::kDelivered) kept_.push_back(std::move(connection));
   return outcome;
@@ -373,6 +402,8 @@ void Dealer::Show(ListenerSnapshot* snapshot, uint64_t now_ns) {
                         {"full", found_full_},
                         {"gone", found_gone_},
                         {"refused", refused_}};
+  snapshot->decks_dealt = decks_dealt_;
+  view_.Show(snapshot);
   for (Slot slot = 0; slot < workers_.size(); ++slot) {
     if (workers_[slot] == nullptr) continue;
     snapshot->workers.push_back(workers_[slot]->Show(slot, now_ns));

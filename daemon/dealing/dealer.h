@@ -4,15 +4,18 @@
 // detaches, a recall thread gives back what it found.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "daemon/dealing/connection.h"
 #include "daemon/dealing/observers.h"
+#include "daemon/dealing/receive_shares.h"
 #include "daemon/dealing/untaken.h"
 #include "daemon/dealing/view.h"
 #include "daemon/observing/snapshot.h"
@@ -45,6 +48,30 @@ class Dealer {
   void Report(Slot slot, const WorkerReport& report);
   // The channel, to be emptied when draining begins; null: no such worker.
   ToEmpty SetDraining(Slot slot, bool draining);
+  // A worker that may be dealt to, now or later. `identity` is valid until the worker is detached.
+  struct Dealable {
+    Slot slot = 0;
+    const WorkerIdentity* identity = nullptr;
+    uint64_t taken = 0;
+    int last_cpu = -1;  // on which it took the last one
+  };
+  std::vector<Dealable> FindDealable() const;
+  // Where one worker sits, as it is to be shown.
+  struct ShownSeat {
+    Slot slot = 0;
+    std::string cpus;
+    const char* source = "none";
+  };
+  struct DeckUpdate {
+    std::shared_ptr<const Deck> deck;
+    std::shared_ptr<const Topology> topology;
+    std::vector<Seat> seats;
+    std::vector<ShownSeat> shown;  // of the same workers
+  };
+  // From now on this deck. REQUIRES: no worker was detached since FindDealable.
+  void UseDeck(DeckUpdate update);
+  // From now on each connection is counted there, and is to come with its receiving CPU.
+  void CountReceived(std::shared_ptr<ReceiveShares> shares);
   std::optional<Slot> FindByPid(pid_t pid) const;
   std::optional<Slot> FindByChannel(const Channel* channel) const;
   // The slots whose channel was found closed by a send since the last call.
@@ -96,6 +123,7 @@ class Dealer {
     kKept,     // nobody could be given it: it is in the dealer's hand, do not accept more
     kRefused,  // kept as well: the kernel has no room for descriptors in flight
   };
+  bool wants_receiving_cpu() const { return wants_receiving_cpu_.load(std::memory_order_relaxed); }
   // Takes the connection over, whatever comes of it.
   Outcome Deal(Connection connection, uint64_t now_ns);
 
@@ -131,9 +159,11 @@ class Dealer {
   void LeaveHold();
 
   const DealerSettings settings_;
+  std::atomic<bool> wants_receiving_cpu_{false};  // written by the control thread
   mutable std::mutex mutex_;
   // All below is guarded by mutex_.
   View view_;
+  std::shared_ptr<ReceiveShares> received_;       // null: not counted
   std::vector<std::unique_ptr<Worker>> workers_;  // by slot; empty between Detach and Release too
   std::vector<bool> taken_slots_;
   Observers observers_;
@@ -150,6 +180,7 @@ class Dealer {
   uint64_t joined_ = 0;
   uint64_t left_ = 0;
   uint64_t redealt_ = 0;
+  uint64_t decks_dealt_ = 0;
   uint64_t delivered_ = 0;
   uint64_t found_full_ = 0;
   uint64_t found_gone_ = 0;

@@ -47,10 +47,22 @@ std::optional<Slot> PickClaimant(const View& view, ReceivingCpu cpu) {
 }
 
 constexpr Policy kPolicies[] = {
-    {.name = "ring-deal", .by_rows = true, .rank = ByLoadAndDebt, .pick = PickByRow},
-    {.name = "least-loaded", .by_rows = false, .rank = ByLoad, .pick = PickFirst},
-    {.name = "round-robin", .by_rows = false, .rank = ByTurn, .pick = PickFirst},
-    {.name = "exact-claim", .by_rows = false, .rank = ByLoad, .pick = PickClaimant},
+    {.name = "ring-deal",
+     .by_place = true,
+     .by_rows = true,
+     .rank = ByLoadAndDebt,
+     .pick = PickByRow},
+    {.name = "least-loaded",
+     .by_place = false,
+     .by_rows = false,
+     .rank = ByLoad,
+     .pick = PickFirst},
+    {.name = "round-robin", .by_place = false, .by_rows = false, .rank = ByTurn, .pick = PickFirst},
+    {.name = "exact-claim",
+     .by_place = true,
+     .by_rows = false,
+     .rank = ByLoad,
+     .pick = PickClaimant},
 };
 
 }  // namespace

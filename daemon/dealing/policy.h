@@ -19,6 +19,8 @@ using ReceivingCpu = int;
 
 struct Policy {
   const char* name;
+  // Looks at where workers sit and connections are received.
+  bool by_place;
   // Deals by the rows of a deck, as far as the guard lets it.
   bool by_rows;
   // The order in which the view keeps the workers.

@@ -38,7 +38,9 @@ Seats::Seats(std::shared_ptr<const Topology> topology, std::vector<Seat> seats)
 }
 
 bool Seats::Match(const Topology* topology, const std::vector<Seat>& seats) const {
-  return topology_.get() == topology && seats_ == seats;
+  const auto is_there = [this](const Seat& seat) { return seat_of_[seat.slot] != kNone; };
+  return topology_.get() == topology && seats_ == seats &&
+         std::all_of(seats_.begin(), seats_.end(), is_there);
 }
 
 void Seats::Put(Slot slot, const Rank& rank) {

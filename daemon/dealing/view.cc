@@ -1,6 +1,7 @@
 #include "daemon/dealing/view.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace ringdeal {
@@ -184,6 +185,21 @@ std::optional<Slot> View::NextToRead() {
   if (members_.empty()) return std::nullopt;
   next_to_read_ = (next_to_read_ + 1) % members_.size();
   return members_[next_to_read_];
+}
+
+void View::Show(ListenerSnapshot* snapshot) const {
+  if (!HasRows()) return;
+  for (size_t ring = 0; ring < counts_.by_ring.size(); ++ring) {
+    snapshot->deals_by_ring[std::to_string(ring)] = counts_.by_ring[ring];
+  }
+  snapshot->turned_away = counts_.turned_away;
+  for (const Deck::Row& row : deck_->rows()) {
+    RowSnapshot& shown = snapshot->deck.emplace_back();
+    shown.cpu = row.cpu;
+    for (const Deck::Stake& stake : row.stakes) {
+      shown.stakes.push_back({stake.slot, stake.share, stake.ring});
+    }
+  }
 }
 
 }  // namespace ringdeal

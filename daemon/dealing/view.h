@@ -13,6 +13,7 @@
 #include "daemon/dealing/rank_heap.h"
 #include "daemon/dealing/seats.h"
 #include "daemon/dealing/worker_view.h"
+#include "daemon/observing/snapshot.h"
 
 namespace ringdeal {
 
@@ -81,6 +82,8 @@ class View {
   const WorkerView& worker(Slot slot) const { return workers_[slot]; }
   Rank RankOf(Slot slot) const { return policy_->rank(workers_[slot]); }
   const DealCounts& counts() const { return counts_; }
+  // The deck and what was dealt by it.
+  void Show(ListenerSnapshot* snapshot) const;
 
  private:
   bool HasRows() const { return deck_ != nullptr && !deck_->rows().empty(); }

@@ -1,5 +1,6 @@
 #include "daemon/observing/metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <sstream>
@@ -78,6 +79,26 @@ void BuildInfo(const Snapshot& snapshot, Samples& samples) { samples.Add(1, {sna
 void ControlRefusals(const Snapshot& snapshot, Samples& samples) {
   for (const auto& [code, count] : snapshot.control_refusals)
     samples.Add(static_cast<double>(count), {code});
+}
+
+void WorkersByPlacement(const Snapshot& snapshot, Samples& samples) {
+  for (const auto& listener : snapshot.listeners) {
+    for (const char* source : {"set", "affinity", "learned", "none"}) {
+      const auto has = [source](const auto& worker) { return worker.placement == source; };
+      const auto count = std::count_if(listener.workers.begin(), listener.workers.end(), has);
+      samples.Add(static_cast<double>(count), {listener.name, source});
+    }
+  }
+}
+
+void ReceiveShare(const Snapshot& snapshot, Samples& samples) {
+  for (const auto& listener : snapshot.listeners) {
+    for (const auto& row : listener.deck) {
+      double share = 0;
+      for (const auto& stake : row.stakes) share += stake.share;
+      samples.Add(share, {listener.name, std::to_string(row.cpu)});
+    }
+  }
 }
 
 void ListenerInfo(const Snapshot& snapshot, Samples& samples) {
@@ -203,6 +224,31 @@ constexpr Metric kMetrics[] = {
     {"ringdeal_counters_clamped_total", kCounter, kListener,
      "Times that the counts of a worker ran backwards or past what it was handed.",
      OfListener<&L::counters_clamped>},
+    {"ringdeal_deals_by_ring_total",
+     kCounter,
+     {"listener", "ring"},
+     "Connections dealt, by the distance between the CPU that received them and their worker: 0 "
+     "the "
+     "same CPU, 1 the same core, 2 the same cache group, 3 the same package or NUMA node, 4 the "
+     "machine. None with a policy that does not look at it.",
+     OfListenerByWord<&L::deals_by_ring>},
+    {"ringdeal_guard_turned_away_total", kCounter, kListener,
+     "Times that the next worker of the receiving CPU's row was too far above the least loaded.",
+     OfListener<&L::turned_away>},
+    {"ringdeal_decks_dealt_total", kCounter, kListener,
+     "Times that a new deck was dealt: workers came, went or moved, or CPUs receive other shares.",
+     OfListener<&L::decks_dealt>},
+    {"ringdeal_receive_share",
+     kGauge,
+     {"listener", "cpu"},
+     "Part of the connections that the CPU receives, 0 to 1, as the deck in use has it; CPU -1 if "
+     "the kernel does not say.",
+     ReceiveShare},
+    {"ringdeal_workers_placed",
+     kGauge,
+     {"listener", "source"},
+     "Registered workers by how ringdeald knows where they sit: set, affinity, learned, none.",
+     WorkersByPlacement},
     {"ringdeal_workers_joined_total", kCounter, kListener, "Workers registered.",
      OfListener<&L::workers_joined>},
     {"ringdeal_workers_left_total", kCounter, kListener, "Workers that left or died.",

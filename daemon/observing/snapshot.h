@@ -20,7 +20,7 @@ struct WorkerSnapshot {
   std::string state;  // starting, observer, worker, paused, draining, left, suspect, unknown
   bool one_at_a_time = false;
   uint32_t weight = 1;
-  std::string cpus;       // where it was set, empty if nowhere
+  std::string cpus;       // where it sits, empty if that is not known
   std::string placement;  // set, affinity, learned, none
   uint64_t active = 0;    // taken + direct - closed
   uint64_t pending = 0;   // handed - recalled - taken
@@ -32,6 +32,17 @@ struct WorkerSnapshot {
   uint64_t closed = 0;
   uint64_t direct = 0;
   double pass_seconds = 0;  // length of the running pass, 0 while parked
+};
+
+// What one receiving CPU spends its share on.
+struct RowSnapshot {
+  struct Stake {
+    uint32_t slot = 0;
+    double share = 0;  // of all connections of the listener
+    int ring = 0;
+  };
+  int cpu = -1;  // -1: not said
+  std::vector<Stake> stakes;
 };
 
 struct ListenerSnapshot {
@@ -52,7 +63,19 @@ struct ListenerSnapshot {
   uint64_t workers_left = 0;
   uint64_t counters_clamped = 0;  // times that a worker's counts ran backwards or past what it had
   uint64_t listener_repairs = 0;  // O_NONBLOCK or the listening state set again
+  // With a policy that looks at where workers sit; else they stay as they are here.
+  std::map<std::string, uint64_t> deals_by_ring;  // "0" to "4"
+  uint64_t turned_away = 0;                       // by the guard
+  uint64_t decks_dealt = 0;
+  std::vector<RowSnapshot> deck;        // by CPU
   std::vector<WorkerSnapshot> workers;  // by slot
+};
+
+// An object of the machine's tree, by its index; the first is the machine, its own parent.
+struct ObjectSnapshot {
+  uint32_t parent = 0;
+  int ring = 0;      // between two CPUs whose smallest common object this is
+  std::string cpus;  // "0-3,8"
 };
 
 struct Snapshot {
@@ -67,6 +90,7 @@ struct Snapshot {
   uint64_t http_connections_full = 0;  // times that their limit was reached
   uint64_t http_timeouts = 0;          // connections that were not done in time
   Principals adopt;                    // all whose listeners may be adopted
+  std::vector<ObjectSnapshot> topology;
   std::vector<ListenerSnapshot> listeners;
 };
 

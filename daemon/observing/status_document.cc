@@ -41,9 +41,27 @@ Json WorkerOf(const WorkerSnapshot& worker) {
   };
 }
 
+Json RowOf(const RowSnapshot& row) {
+  Json workers = Json::array();
+  for (const auto& stake : row.stakes) {
+    workers.push_back({{"slot", stake.slot}, {"share", stake.share}, {"ring", stake.ring}});
+  }
+  return {{"cpu", row.cpu}, {"workers", std::move(workers)}};
+}
+
+Json TopologyOf(const std::vector<ObjectSnapshot>& objects) {
+  Json shown = Json::array();
+  for (const auto& object : objects) {
+    shown.push_back({{"parent", object.parent}, {"ring", object.ring}, {"cpus", object.cpus}});
+  }
+  return shown;
+}
+
 Json ListenerOf(const ListenerSnapshot& listener) {
   Json workers = Json::array();
   for (const auto& worker : listener.workers) workers.push_back(WorkerOf(worker));
+  Json deck = Json::array();
+  for (const auto& row : listener.deck) deck.push_back(RowOf(row));
   return {
       {"name", listener.name},
       {"address", listener.address},
@@ -62,6 +80,10 @@ Json ListenerOf(const ListenerSnapshot& listener) {
       {"counters_clamped", listener.counters_clamped},
       {"workers_joined", listener.workers_joined},
       {"workers_left", listener.workers_left},
+      {"deals_by_ring", ObjectOf(listener.deals_by_ring)},
+      {"turned_away", listener.turned_away},
+      {"decks_dealt", listener.decks_dealt},
+      {"deck", std::move(deck)},
       {"workers", std::move(workers)},
   };
 }
@@ -84,6 +106,7 @@ std::string RenderStatus(const Snapshot& snapshot) {
       {"http_connections_full", snapshot.http_connections_full},
       {"http_timeouts", snapshot.http_timeouts},
       {"adopt", UsersOf(snapshot.adopt)},
+      {"topology", TopologyOf(snapshot.topology)},
       {"listeners", std::move(listeners)},
   };
   // Names from outside may be any bytes: those that are no UTF-8 become U+FFFD instead of throwing.

@@ -29,7 +29,12 @@ struct ListenerConfig {
   mode_t mode = 0660;      // of a UNIX socket's path
   std::string owner;       // of a UNIX socket's path; empty: as created
   std::string group;       // of a UNIX socket's path; empty: as created
-  std::string policy = "least-loaded";
+  std::string policy = "ring-deal";
+  // How far above the least loaded the worker of ring-deal's choice may be: connections, or percent
+  // of the mean load, whichever is more.
+  int slack = 1;
+  double slack_percent = 12.5;
+  std::string coverage = "all";  // of exact-claim: any, all
   // In one pass for longer, without taking anything: loses ties; 25 times as long: passed over.
   Duration busy_after = std::chrono::milliseconds(2);
   // A connection that its worker has not taken for so long goes to another, if that worker shows no
@@ -82,6 +87,9 @@ struct Config {
   AdoptConfig adopt;
   ListenerConfig adopted;  // what adopted listeners have of it: config_keys.cc
   int acceptors = 1;       // acceptor threads
+  std::string topology;    // empty: of the running machine
+  // After so long a connection counts half for what its CPU receives.
+  Duration receive_half_life = std::chrono::seconds(10);
   Duration drain_timeout = std::chrono::seconds(30);  // at stop: how long held connections may wait
   Duration reclaim_timeout = std::chrono::seconds(10);  // before saying who holds an owned address
   LogConfig log;

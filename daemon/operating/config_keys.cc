@@ -30,6 +30,15 @@ constexpr ConfigKey kKeys[] = {
     {"", "reclaim_timeout", "10s", "duration",
      "How long an owned address may be held by others before the log says by whom",
      [](C c, L) -> F { return &c.reclaim_timeout; }, TextKind::kNone, 0, 24 * kHour},
+    {"", "topology", "\"\"", "topology",
+     "The machine; empty: as it is; or the path of an XML file of hwloc's; or synthetic: and "
+     "hwloc's "
+     "words",
+     [](C c, L) -> F { return &c.topology; }, TextKind::kTopology},
+    {"", "receive_half_life", "10s", "duration",
+     "After so long a connection counts half for the share of the CPU that received it",
+     [](C c, L) -> F { return &c.receive_half_life; }, TextKind::kNone, 100 * kMillisecond,
+     24 * kHour},
 
     {"control", "path", "\"\"", "path",
      "The control socket; empty: /run/ringdeal/control.sock, without root "
@@ -64,8 +73,18 @@ constexpr ConfigKey kKeys[] = {
      [](C, L l) -> F { return &l.owner; }, TextKind::kUser},
     {"listeners", "group", "\"\"", "group", "Group of a UNIX socket's path; empty: as created",
      [](C, L l) -> F { return &l.group; }, TextKind::kGroup},
-    {"listeners", "policy", "least-loaded", "policy", "How the worker for a connection is picked",
+    {"listeners", "policy", "ring-deal", "policy", "How the worker for a connection is picked",
      [](C, L l) -> F { return &l.policy; }, TextKind::kPolicy},
+    {"listeners", "slack", "1", "connections",
+     "ring-deal: how far above the least loaded a nearer worker may be; 1 is even to one",
+     [](C, L l) -> F { return &l.slack; }, TextKind::kNone, 1, 1'000'000},
+    {"listeners", "slack_percent", "12.5", "percent",
+     "ring-deal: the same, in percent of the mean load; the greater one counts",
+     [](C, L l) -> F { return &l.slack_percent; }, TextKind::kNone, 0, 1000},
+    {"listeners", "coverage", "all", "any or all",
+     "exact-claim: a found CPU is claimed always (any), or while every worker has one that "
+     "receives",
+     [](C, L l) -> F { return &l.coverage; }, TextKind::kCoverage},
     {"listeners", "busy_after", "2ms", "duration",
      "In one pass for longer, a worker loses ties; 25 times as long, it gets nothing while another "
      "is there",
@@ -82,8 +101,14 @@ constexpr ConfigKey kKeys[] = {
      "root and ringdeald's user",
      [](C, L l) -> F { return &l.allow; }},
 
-    {"adopted", "policy", "least-loaded", "policy", "As of a listener",
+    {"adopted", "policy", "ring-deal", "policy", "As of a listener",
      [](C, L l) -> F { return &l.policy; }, TextKind::kPolicy},
+    {"adopted", "slack", "1", "connections", "As of a listener",
+     [](C, L l) -> F { return &l.slack; }, TextKind::kNone, 1, 1'000'000},
+    {"adopted", "slack_percent", "12.5", "percent", "As of a listener",
+     [](C, L l) -> F { return &l.slack_percent; }, TextKind::kNone, 0, 1000},
+    {"adopted", "coverage", "all", "any or all", "As of a listener",
+     [](C, L l) -> F { return &l.coverage; }, TextKind::kCoverage},
     {"adopted", "busy_after", "2ms", "duration", "As of a listener",
      [](C, L l) -> F { return &l.busy_after; }, TextKind::kNone, 100 * kMicrosecond, 60 * kSecond},
     {"adopted", "recall_after", "5ms", "duration", "As of a listener",

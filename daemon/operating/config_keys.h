@@ -25,11 +25,13 @@ enum class TextKind {
   kPolicy,
   kLogLevel,
   kLogFormat,
+  kCoverage,
+  kTopology,  // what Topology::Read takes
 };
 
 // Where a value goes. A Duration is in nanoseconds, mode_t in octal.
-using ConfigField =
-    std::variant<std::string*, bool*, int*, size_t*, mode_t*, Duration*, Principals*, AdoptConfig*>;
+using ConfigField = std::variant<std::string*, bool*, int*, size_t*, double*, mode_t*, Duration*,
+                                 Principals*, AdoptConfig*>;
 
 struct ConfigKey {
   std::string_view section;  // "" at the top, else the key that it stands under

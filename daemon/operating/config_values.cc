@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -30,6 +31,8 @@ constexpr char kUnitList[] = "ns, us, ms, s, min or h";
 
 constexpr std::string_view kLogLevels[] = {"debug", "info", "warn", "error"};
 constexpr std::string_view kLogFormats[] = {"logfmt", "json"};
+constexpr std::string_view kCoverages[] = {"any", "all"};
+constexpr size_t kMostDecimals = 3;
 constexpr size_t kMaxName = 64;
 constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
 
@@ -58,6 +61,26 @@ Result<int64_t, ValueError> ParseCount(const ConfigKey& key, std::string_view te
   const auto number = ParseNumber(text);
   if (!number || *number < key.least || *number > key.most) return NotInRange(key);
   return *number;
+}
+
+// Digits, and up to three more behind a point.
+Result<double, ValueError> ParsePortion(const ConfigKey& key, std::string_view text) {
+  const size_t point = std::min(text.find('.'), text.size());
+  const std::string_view decimals = text.substr(std::min(point + 1, text.size()));
+  const auto whole = ParseNumber(text.substr(0, point));
+  const auto rest = decimals.empty() ? 0 : ParseNumber(decimals);
+  const bool ends_well = point == text.size() || !decimals.empty();
+  if (!whole || !rest || !ends_well || decimals.size() > kMostDecimals) {
+    return ValueError{"is no number; write " + std::string(key.unit) + " such as 5 or 12.5, " +
+                      RangeOf(key)};
+  }
+  const double number =
+      static_cast<double>(*whole) +
+      static_cast<double>(*rest) / std::pow(10, static_cast<double>(decimals.size()));
+  if (number < static_cast<double>(key.least) || number > static_cast<double>(key.most)) {
+    return NotInRange(key);
+  }
+  return number;
 }
 
 Result<Duration, ValueError> ParseDurationOf(const ConfigKey& key, std::string_view text) {
@@ -145,6 +168,11 @@ std::string CheckText(TextKind kind, const std::string& text,
       return CheckChoice(text, kLogLevels);
     case TextKind::kLogFormat:
       return CheckChoice(text, kLogFormats);
+    case TextKind::kCoverage:
+      return CheckChoice(text, kCoverages);
+    case TextKind::kTopology:
+      if (text.empty() || text[0] == '/' || text.rfind("synthetic:", 0) == 0) return {};
+      return "is no topology; write the path of an XML file from the root, or synthetic:...";
   }
   return {};
 }
@@ -174,6 +202,7 @@ struct Store {
   }
   std::string operator()(int* field) const { return Take(ParseCount(key, text), field); }
   std::string operator()(size_t* field) const { return Take(ParseCount(key, text), field); }
+  std::string operator()(double* field) const { return Take(ParsePortion(key, text), field); }
   std::string operator()(mode_t* field) const { return Take(ParseMode(text), field); }
   std::string operator()(Duration* field) const { return Take(ParseDurationOf(key, text), field); }
   std::string operator()(Principals* field) const { return AddPrincipal(text, field); }

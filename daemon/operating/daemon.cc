@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "daemon/dealing/cpu_list.h"
 #include "daemon/observing/status_document.h"
 #include "daemon/operating/log.h"
 #include "daemon/operating/monotonic_clock.h"
@@ -42,7 +43,7 @@ Config WithDefaultPath(Config config) {
 
 }  // namespace
 
-Daemon::Daemon(Config config)
+Daemon::Daemon(Config config, std::shared_ptr<const Topology> topology)
     : config_(WithDefaultPath(std::move(config))),
       self_(WhoWeAre()),
       recall_(std::make_unique<RecallThread>()),
@@ -52,9 +53,12 @@ Daemon::Daemon(Config config)
       watchdog_(std::make_unique<AcceptorWatchdog>(&loop_, &listeners_->acceptors())),
       recaller_(std::make_unique<Recaller>(
           &loop_, listeners_.get(), recall_.get(),
-          [this](const auto& listener, Slot slot) { registrar_->EndWorker(listener, slot); })),
+          [this](const auto& listener, Slot slot) { registrar_->EndWorker(listener, slot); },
+          [this](const auto& listener) { redealer_->Look(listener, MonotonicNs()); })),
+      redealer_(std::make_unique<Redealer>(
+          std::move(topology), static_cast<uint64_t>(config_.receive_half_life.count()))),
       registrar_(std::make_unique<Registrar>(&loop_, config_, self_, listeners_.get(), owned_.get(),
-                                             &notebook_, recaller_.get(),
+                                             &notebook_, recaller_.get(), redealer_.get(),
                                              [this] { return RenderStatus(TakeSnapshot()); })),
       control_(std::make_unique<ControlServer>(&loop_, config_.limits, MakeControlCallbacks())),
       stop_timer_(loop_.MakeTimer([this] { EndIfDealt(); })),
@@ -141,6 +145,9 @@ Snapshot Daemon::TakeSnapshot() {
   snapshot.recall_threads_abandoned = recaller_->threads_abandoned();
   snapshot.acceptor_unblocked = watchdog_->unblocked();
   snapshot.adopt = WhoMayHaveAdopted(self_, config_.adopt);
+  for (const Topology::Object& object : redealer_->topology().objects()) {
+    snapshot.topology.push_back({object.parent, object.ring, FormatCpuList(object.cpus)});
+  }
   for (const auto& listener : listeners_->all()) {
     ListenerSnapshot& shown = snapshot.listeners.emplace_back();
     listener->Show(&shown, now_ns);

@@ -8,6 +8,7 @@
 #include "daemon/accepting/acceptor_watchdog.h"
 #include "daemon/accepting/listener_table.h"
 #include "daemon/dealing/recall_thread.h"
+#include "daemon/dealing/topology.h"
 #include "daemon/observing/http_server.h"
 #include "daemon/observing/snapshot.h"
 #include "daemon/operating/config.h"
@@ -23,7 +24,7 @@ namespace ringdeal {
 
 class Daemon {
  public:
-  explicit Daemon(Config config);
+  Daemon(Config config, std::shared_ptr<const Topology> topology);
   ~Daemon();
 
   // Opens what the configuration names. The error is one line for the operator.
@@ -50,6 +51,7 @@ class Daemon {
   std::unique_ptr<OwnedListeners> owned_;
   std::unique_ptr<AcceptorWatchdog> watchdog_;
   std::unique_ptr<Recaller> recaller_;
+  std::unique_ptr<Redealer> redealer_;
   std::unique_ptr<Registrar> registrar_;
   std::unique_ptr<ControlServer> control_;
   std::unique_ptr<HttpServer> http_;

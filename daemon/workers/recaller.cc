@@ -17,11 +17,13 @@ constexpr int kQuietLooks = 100;
 
 }  // namespace
 
-Recaller::Recaller(EventLoop* loop, ListenerTable* listeners, RecallThread* thread, CutOff cut_off)
+Recaller::Recaller(EventLoop* loop, ListenerTable* listeners, RecallThread* thread, CutOff cut_off,
+                   Beside beside)
     : loop_(loop),
       listeners_(listeners),
       thread_(thread),
       cut_off_worker_(std::move(cut_off)),
+      beside_(std::move(beside)),
       thread_timer_(loop->MakeTimer([this] { LookAtThread(); })) {}
 
 void Recaller::Empty(const ListenerPtr& listener, ToEmpty what, std::function<void()> done) {
@@ -57,6 +59,7 @@ void Recaller::LookAtUntaken(WatchOfUntaken* watch) {
   const bool may_end = watch->quiet_looks >= kQuietLooks;
   Dealer::Overdue overdue = listener->dealer().TakeOverdue(MonotonicNs(), may_end);
   for (Dealer::OverdueWorker& each : overdue.workers) Recall(listener, std::move(each));
+  beside_(listener);
   watch->quiet_looks = overdue.anything_waits ? 0 : watch->quiet_looks + 1;
   if (overdue.anything_waits || !may_end) watch->timer->Arm(listener->config().recall_after);
 }

@@ -19,8 +19,11 @@ class Recaller {
   using ListenerPtr = std::shared_ptr<Listener>;
   // Its worker kept a recall thread in the kernel, and is to be cut off.
   using CutOff = std::function<void(const ListenerPtr&, Slot)>;
+  // To be done at each look while connections come.
+  using Beside = std::function<void(const ListenerPtr&)>;
 
-  Recaller(EventLoop* loop, ListenerTable* listeners, RecallThread* thread, CutOff cut_off);
+  Recaller(EventLoop* loop, ListenerTable* listeners, RecallThread* thread, CutOff cut_off,
+           Beside beside);
 
   // Empties a channel. `done` is called once, on the recall thread.
   void Empty(const ListenerPtr& listener, ToEmpty what, std::function<void()> done);
@@ -47,6 +50,7 @@ class Recaller {
   ListenerTable* const listeners_;
   RecallThread* const thread_;
   const CutOff cut_off_worker_;
+  const Beside beside_;
   // By what the listener's address was; those of listeners that are gone go with the next new one.
   std::map<const Listener*, WatchOfUntaken> watches_;
   std::unique_ptr<EventLoop::Watch> thread_timer_;

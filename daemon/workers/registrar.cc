@@ -45,13 +45,14 @@ const Peer& Registrar::AuthorityOf(const Caller& caller) {
 
 Registrar::Registrar(EventLoop* loop, const Config& config, const Self& self,
                      ListenerTable* listeners, OwnedListeners* owned, Notebook* notebook,
-                     Recaller* recaller, std::function<std::string()> status)
+                     Recaller* recaller, Redealer* redealer, std::function<std::string()> status)
     : loop_(loop),
       config_(config),
       self_(self),
       listeners_(listeners),
       owned_(owned),
       recaller_(recaller),
+      redealer_(redealer),
       status_(std::move(status)),
       adoption_(loop, config, self, listeners, notebook, MakeQueries()) {}
 
@@ -242,6 +243,7 @@ Result<void, RequestError> Registrar::Join(const Request& request,
   if (!listener->owned() && caller->door != 0) adoption_.NoteDoor(caller->door, listener);
   connection->BecomeMember();
   adoption_.NoteJoined(listener);
+  redealer_->Look(listener, MonotonicNs());
   if (process) connection->WatchProcess(std::move(*process));
   Log(LogLevel::kInfo, "joined",
       {{"listener", listener->name()}, {"slot", *slot}, {"pid", connection->peer().pid}});
@@ -308,6 +310,7 @@ Result<void, RequestError> Registrar::SetDraining(const Request& request, Caller
   if (slot) drained = dealer.SetDraining(*slot, draining);
   if (drained.channel == nullptr) return RequestError{code::kUnknownWorker, "no such worker"};
   if (draining) recaller_->Empty(listener, std::move(drained), [] {});
+  redealer_->Look(listener, MonotonicNs());
   listeners_->Wake(listener);
   caller->connection->Answer(OkLine(), {});
   return {};
@@ -321,6 +324,7 @@ void Registrar::EndMembership(ControlConnection* connection) {
   const Membership member = std::move(found->second);
   members_.erase(found);
   const std::unique_ptr<Worker> worker = member.listener->dealer().Detach(member.slot);
+  redealer_->Look(member.listener, MonotonicNs());
   Log(LogLevel::kInfo, "left",
       {{"listener", member.listener->name()},
        {"slot", member.slot},

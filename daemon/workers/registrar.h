@@ -16,6 +16,7 @@
 #include "daemon/workers/adoption.h"
 #include "daemon/workers/control_server.h"
 #include "daemon/workers/recaller.h"
+#include "daemon/workers/redealer.h"
 #include "daemon/workers/request.h"
 
 namespace ringdeal {
@@ -24,7 +25,7 @@ class Registrar {
  public:
   // `status` renders the status document.
   Registrar(EventLoop* loop, const Config& config, const Self& self, ListenerTable* listeners,
-            OwnedListeners* owned, Notebook* notebook, Recaller* recaller,
+            OwnedListeners* owned, Notebook* notebook, Recaller* recaller, Redealer* redealer,
             std::function<std::string()> status);
 
   // To be called once, before the first connection.
@@ -90,6 +91,7 @@ class Registrar {
   ListenerTable* const listeners_;
   OwnedListeners* const owned_;
   Recaller* const recaller_;
+  Redealer* const redealer_;
   const std::function<std::string()> status_;
   ControlServer* server_ = nullptr;
   Adoption adoption_;

@@ -2,9 +2,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "daemon/dealing/cpu_list.h"
 #include "protocol/control_messages.h"
 
 namespace ringdeal {
@@ -46,6 +48,16 @@ class Members {
     return std::nullopt;
   }
 
+  // A list of CPUs as text; none without the key.
+  std::vector<int> Cpus(const char* key) {
+    const std::optional<std::string> text = Text(key, 4096);
+    if (!text || text->empty()) return {};
+    auto cpus = ParseCpuList(*text);
+    if (cpus.ok()) return std::move(*cpus);
+    Complain(key, "a list of CPUs: " + cpus.error());
+    return {};
+  }
+
   const std::string& problem() const { return problem_; }
 
  private:
@@ -76,7 +88,7 @@ Request Read(Members* members) {
   request.version = static_cast<int>(members->Number("version", 0, 1'000'000).value_or(1));
   request.listener = members->Text("listener");
   request.address = members->Text("address");
-  request.cpus = members->Text("cpus", 4096).value_or("");
+  request.cpus = members->Cpus("cpus");
   request.weight = static_cast<uint32_t>(members->Number("weight", 1, kMostWeight).value_or(1));
   request.observer = members->Flag("observer");
   request.forked = members->Flag("forked");

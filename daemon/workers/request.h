@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "daemon/workers/worker.h"
 #include "protocol/result.h"
@@ -17,7 +18,7 @@ struct Request {
   int version = 1;
   std::optional<std::string> listener;
   std::optional<std::string> address;
-  std::string cpus;
+  std::vector<int> cpus;  // where the operator set it, in ascending order
   uint32_t weight = 1;
   bool observer = false;
   bool forked = false;

@@ -130,6 +130,19 @@ std::string StateName(WorkerState state, bool draining, bool gone, bool suspect)
 
 }  // namespace
 
+bool Worker::IsDealable() const {
+  const WorkerState state = page_->progress.state.load(std::memory_order_acquire);
+  const bool works = state == WorkerState::kWorker || state == WorkerState::kPaused ||
+                     (state == WorkerState::kStarting && !identity_.observer);
+  return (works || report_) && !draining_ && !gone_;
+}
+
+// The page says one more than the number, and 0 for none; a hostile worker anything.
+int Worker::last_cpu() const {
+  const uint32_t said = page_->signs.cpu.load(std::memory_order_relaxed);
+  return said > INT32_MAX ? -1 : static_cast<int>(said) - 1;
+}
+
 WorkerSnapshot Worker::Show(Slot slot, uint64_t now_ns) const {
   const WorkerLine line = ReadLine(*page_.get());
   WorkerSnapshot shown;
@@ -137,8 +150,8 @@ WorkerSnapshot Worker::Show(Slot slot, uint64_t now_ns) const {
   shown.pid = identity_.pid;
   shown.uid = identity_.uid;
   shown.weight = identity_.weight;
-  shown.cpus = identity_.cpus;
-  shown.placement = identity_.cpus.empty() ? "none" : "set";
+  shown.cpus = seat_cpus_;
+  shown.placement = seat_source_;
   shown.handed = handed_;
   shown.recalled = recalled_;
   shown.taken = std::min(taken(), given());

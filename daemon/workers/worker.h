@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/dealing/channel.h"
 #include "daemon/observing/snapshot.h"
@@ -24,7 +25,7 @@ struct WorkerIdentity {
   pid_t pid = 0;
   uid_t uid = 0;
   uint32_t weight = 1;
-  std::string cpus;
+  std::vector<int> cpus;  // where it was set
   bool observer = false;
   bool forked = false;
   bool one_at_a_time = false;
@@ -102,6 +103,17 @@ class Worker {
   // Returns true the first time.
   bool MarkLiar() { return !std::exchange(liar_, true); }
 
+  // Where it sits, and how that is known: of a placement.
+  void SetSeat(std::string cpus, const char* source) {
+    seat_cpus_ = std::move(cpus);
+    seat_source_ = source;
+  }
+  // True of one that may be dealt to, now or later: no observer, and it has not left.
+  bool IsDealable() const;
+  // Connections taken, and the CPU on which the last one was; -1: not known.
+  uint64_t taken() const { return report_ ? report_->taken : counts_.taken(); }
+  int last_cpu() const;
+
   WorkerSnapshot Show(Slot slot, uint64_t now_ns) const;
 
   // Sends a doorbell, to be answered until `deadline_ns`. A pass that is under way may have looked
@@ -114,7 +126,6 @@ class Worker {
   bool blocks_in_accept() const;
 
  private:
-  uint64_t taken() const { return report_ ? report_->taken : counts_.taken(); }
   uint64_t given() const { return handed_ - recalled_; }
   Reading ReadReport(const StandingRules& rules);
   void LookForLife(const WorkerLine& line, uint64_t now_ns);
@@ -129,6 +140,8 @@ class Worker {
   BelievedCounts counts_;
   uint64_t progress_ns_ = 0;  // when a connection was last seen to be taken
   std::optional<WorkerReport> report_;
+  std::string seat_cpus_;
+  const char* seat_source_ = "none";
   std::optional<uint64_t> full_at_taken_;
   SignsOfLife life_;
   uint64_t untaken_since_ns_ = 0;  // 0: nothing waits

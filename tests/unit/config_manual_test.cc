@@ -15,7 +15,7 @@
 namespace ringdeal {
 namespace {
 
-constexpr std::string_view kPolicies[] = {"least-loaded", "round-robin"};
+constexpr std::string_view kPolicies[] = {"ring-deal", "least-loaded", "round-robin"};
 
 std::string ReadSource(const std::string& name) {
   std::ifstream file(std::string(RINGDEAL_SOURCE_DIR) + "/" + name);

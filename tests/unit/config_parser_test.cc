@@ -16,7 +16,7 @@ using namespace std::string_view_literals;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::string_view kPolicies[] = {"least-loaded", "round-robin"};
+constexpr std::string_view kPolicies[] = {"ring-deal", "least-loaded", "round-robin"};
 
 Result<Config, ConfigError> Parse(std::string_view text) {
   return ParseConfig(text, "f.yaml", kPolicies);
@@ -57,13 +57,14 @@ const BadFile kMisspelt[] = {
      "f.yaml:1:1: unknown key 'Acceptors' at the top; did you mean 'acceptors'?"},
     {"KeyWithALineBreak", "\"a\\nb\": 2\n",
      "f.yaml:1:1: unknown key 'a?b' at the top; known: adopt, acceptors, drain_timeout, "
-     "reclaim_timeout, control, http, listeners, adopted, log, limits"},
+     "reclaim_timeout, topology, receive_half_life, control, http, listeners, adopted, log, "
+     "limits"},
     {"MergeKey", "log:\n  <<: {level: info}\n",
      "f.yaml:2:3: unknown key '<<' in log; known: level, format"},
     {"UnknownPolicy", kWeb + "    policy: least_loaded\n",
      "f.yaml:4:13: 'policy': 'least_loaded' is not known; did you mean 'least-loaded'?"},
     {"UnknownPolicyOfAdopted", "adopted: {policy: best}\n",
-     "f.yaml:1:19: 'policy': 'best' is not known; known: least-loaded, round-robin"},
+     "f.yaml:1:19: 'policy': 'best' is not known; known: ring-deal, least-loaded, round-robin"},
     {"UnknownLevel", "log:\n  level: warning\n",
      "f.yaml:2:10: 'level': 'warning' is not known; known: debug, info, warn, error"},
     {"UnknownFormat", "log:\n  format: jsno\n",
@@ -194,13 +195,15 @@ const BadFile kShapes[] = {
      "f.yaml:2:3: 'listeners' must be a list; begin each listener with '- name: ...'"},
     {"ListenerAsAText", "listeners:\n  - web\n",
      "f.yaml:2:5: 'key: value' lines are expected in listener; known: name, bind, backlog, "
-     "ipv6_only, mode, owner, group, policy, busy_after, recall_after, "
+     "ipv6_only, mode, owner, group, policy, slack, slack_percent, coverage, busy_after, "
+     "recall_after, "
      "share_listener, allow"},
     {"SectionAsAText", "http: 127.0.0.1:9945\n",
      "f.yaml:1:7: 'key: value' lines are expected in http; known: bind"},
     {"DocumentAsAList", "- acceptors\n",
      "f.yaml:1:1: 'key: value' lines are expected at the top; known: adopt, acceptors, "
-     "drain_timeout, reclaim_timeout, control, http, listeners, adopted, log, limits"},
+     "drain_timeout, reclaim_timeout, topology, receive_half_life, control, http, listeners, "
+     "adopted, log, limits"},
     {"ValueAsAList", "acceptors: [1]\n", "f.yaml:1:12: 'acceptors' takes one value: threads"},
     {"ValueMissing", "acceptors:\n",
      "f.yaml:1:1: 'acceptors' has no value; leave it out for the default"},
@@ -227,13 +230,17 @@ adopt: false
 acceptors: 2
 drain_timeout: 1min
 reclaim_timeout: 2min
+topology: synthetic:pu:4
+receive_half_life: 15s
 control: {path: /c.sock, mode: 0600, owner: "1", group: "2", admin: ["3", "@4"]}
 http: {bind: ""}
 listeners:
   - {name: a, bind: 'unix:/a', backlog: 7, mode: 0777, owner: "5", group: "6",
-     policy: round-robin, busy_after: 3ms, recall_after: 5s, share_listener: false, allow: ["7", "@8", "9"]}
+     policy: round-robin, slack: 8, slack_percent: 0.25, coverage: any, busy_after: 3ms,
+     recall_after: 5s, share_listener: false, allow: ["7", "@8", "9"]}
   - {name: b, bind: '[::1]:0', ipv6_only: true}
-adopted: {policy: round-robin, busy_after: 4ms, recall_after: 6s, share_listener: false}
+adopted: {policy: round-robin, busy_after: 4ms, recall_after: 6s, share_listener: false, slack: 9,
+          slack_percent: 1000, coverage: any}
 log: {level: debug, format: json}
 limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, channel_depth: 13,
          registration_timeout: 14s}
@@ -244,10 +251,25 @@ limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, 
   expected.acceptors = 2;
   expected.drain_timeout = seconds(60);
   expected.reclaim_timeout = seconds(120);
+  expected.topology = "synthetic:pu:4";
+  expected.receive_half_life = seconds(15);
   expected.control = {"/c.sock", 0600, "1", "2", {{3}, {4}}};
   expected.http_bind = "";
-  ListenerConfig a{"a", "unix:/a",     false,           7,          0777,  "5",
-                   "6", "round-robin", milliseconds(3), seconds(5), false, {{7, 9}, {8}}};
+  ListenerConfig a;
+  a.name = "a";
+  a.bind = "unix:/a";
+  a.backlog = 7;
+  a.mode = 0777;
+  a.owner = "5";
+  a.group = "6";
+  a.policy = "round-robin";
+  a.slack = 8;
+  a.slack_percent = 0.25;
+  a.coverage = "any";
+  a.busy_after = milliseconds(3);
+  a.recall_after = seconds(5);
+  a.share_listener = false;
+  a.allow = {{7, 9}, {8}};
   ListenerConfig b;
   b.name = "b";
   b.bind = "[::1]:0";
@@ -257,6 +279,9 @@ limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, 
   expected.adopted.busy_after = milliseconds(4);
   expected.adopted.recall_after = seconds(6);
   expected.adopted.share_listener = false;
+  expected.adopted.slack = 9;
+  expected.adopted.slack_percent = 1000;
+  expected.adopted.coverage = "any";
   expected.log = {"debug", "json"};
   expected.limits = {10, 11, 12, 13, seconds(14)};
   EXPECT_EQ(*config, expected);

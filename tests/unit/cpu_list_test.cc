@@ -33,5 +33,12 @@ TEST(CpuList, DoesNotGuessWhatIsMeant) {
   }
 }
 
+TEST(CpuList, IsWrittenAsItIsRead) {
+  for (const char* text : {"0", "0-3,8", "2,4,6-7", "65535"}) {
+    EXPECT_EQ(FormatCpuList(*ParseCpuList(text)), text);
+  }
+  EXPECT_EQ(FormatCpuList({}), "");
+}
+
 }  // namespace
 }  // namespace ringdeal

@@ -47,6 +47,10 @@ inline ListenerSnapshot SampleListener(std::string name) {
   listener.workers_left = 210;
   listener.counters_clamped = 211;
   listener.listener_repairs = 212;
+  listener.deals_by_ring = {{"0", 215}, {"3", 216}};
+  listener.turned_away = 217;
+  listener.decks_dealt = 218;
+  listener.deck = {{.cpu = 6, .stakes = {{0, 0.25, 1}, {4, 0.5, 3}}}};
   return listener;
 }
 
@@ -63,6 +67,7 @@ inline Snapshot SampleSnapshot() {
   snapshot.http_connections_full = 306;
   snapshot.http_timeouts = 307;
   snapshot.adopt = {.uids = {308}, .gids = {309}};
+  snapshot.topology = {{0, 4, "0-3,8"}};
   snapshot.listeners.push_back(SampleListener("web"));
   snapshot.listeners[0].workers = {SampleWorker(0), SampleWorker(4)};
   return snapshot;

@@ -51,6 +51,7 @@ TEST(StatusDocument, IsWhatTheManualSays) {
   snapshot.control_refusals = {{"*", 1}};
   snapshot.listeners[0].accept_errors = {{"*", 1}};
   snapshot.listeners[0].handoffs = {{"*", 1}};
+  snapshot.listeners[0].deals_by_ring = {{"*", 1}};
   std::map<std::string, std::string> rendered;
   CollectKeys(json::parse(RenderStatus(snapshot)), "", &rendered);
   EXPECT_EQ(rendered, DocumentedKeys());
@@ -65,12 +66,15 @@ TEST(StatusDocument, CarriesEveryValue) {
     "recall_threads_abandoned": 303, "acceptor_unblocked": 304, "http_connections": 305,
     "http_connections_full": 306, "http_timeouts": 307,
     "adopt": {"uids": [308], "gids": [309]},
+    "topology": [{"parent": 0, "ring": 4, "cpus": "0-3,8"}],
     "listeners": [{
       "name": "web", "address": "127.0.0.1:8080", "policy": "least-loaded", "mode": "holding",
       "owned": true, "allow": {"uids": [213], "gids": [214]}, "accepted": 201, "accept_errors": {"EMFILE": 202, "ECONNABORTED": 203},
       "handoffs": {"delivered": 204, "full": 205}, "redealt": 206, "holds": 207,
       "held_seconds": 1.5, "kept": 208, "workers_joined": 209, "workers_left": 210,
-      "counters_clamped": 211, "listener_repairs": 212,
+      "counters_clamped": 211, "listener_repairs": 212, "deals_by_ring": {"0": 215, "3": 216},
+      "turned_away": 217, "decks_dealt": 218, "deck": [{"cpu": 6, "workers": [
+        {"slot": 0, "share": 0.25, "ring": 1}, {"slot": 4, "share": 0.5, "ring": 3}]}],
       "workers": [{
         "slot": 0, "pid": 70001, "uid": 70002, "state": "worker", "one_at_a_time": true,
         "weight": 103, "cpus": "0-3,8", "placement": "learned", "active": 104, "pending": 105,
@@ -93,6 +97,8 @@ TEST(StatusDocument, HasObjectsAndArraysWhereThereIsNothing) {
   EXPECT_EQ(document["listeners"][0]["accept_errors"], json::object());
   EXPECT_EQ(document["listeners"][0]["handoffs"], json::object());
   EXPECT_EQ(document["listeners"][0]["workers"], json::array());
+  EXPECT_EQ(document["listeners"][0]["deck"], json::array());
+  EXPECT_EQ(document["topology"], json::array());
   EXPECT_EQ(json::parse(RenderStatus(Snapshot()))["listeners"], json::array());
 }
 

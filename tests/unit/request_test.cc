@@ -29,7 +29,7 @@ TEST(Request, TakesEveryFieldThatTheShimWrites) {
   EXPECT_EQ(request->op, op::kRegister);
   EXPECT_EQ(request->listener, "web");
   EXPECT_EQ(request->address, "127.0.0.1:80");
-  EXPECT_EQ(request->cpus, "0-3");
+  EXPECT_EQ(request->cpus, (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(request->weight, 7u);
   EXPECT_TRUE(request->observer && request->forked && request->one_at_a_time &&
               request->passes_listener && request->passes_pidfd);
@@ -49,7 +49,7 @@ TEST(Request, OfADeepNestingDoesNotOverflowTheStack) {
 TEST(Request, WithAWrongTypeOrRangeIsNotTaken) {
   for (const char* member : {"\"weight\":0", "\"weight\":1001", "\"weight\":-1", "\"weight\":1.5",
                              "\"weight\":\"1\"", "\"observer\":1", "\"listener\":5", "\"pid\":0",
-                             "\"slot\":-1", "\"cpus\":[0]", "\"op\":7"}) {
+                             "\"slot\":-1", "\"cpus\":[0]", "\"cpus\":\"3-1\"", "\"op\":7"}) {
     const std::string line = std::string("{\"op\":\"register\",") + member + "}";
     EXPECT_EQ(CodeOf(line), code::kBadRequest) << line;
   }

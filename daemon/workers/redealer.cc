@@ -1,0 +1,98 @@
+#include "daemon/workers/redealer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/accepting/receiving_cpu.h"
+#include "daemon/dealing/cpu_list.h"
+#include "daemon/dealing/process_affinity.h"
+
+namespace ringdeal {
+
+void Redealer::Look(const ListenerPtr& listener, uint64_t now_ns) {
+  if (!FindPolicy(listener->config().policy)->by_place) return;
+  Table& table = TableOf(listener, now_ns);
+  const Dealables workers = listener->dealer().FindDealable();
+  const bool others = Seat(&table, workers, now_ns);
+  if (!others && now_ns - table.dealt_ns < kShortestNs) return;
+  std::vector<Receiver> receivers;  // none: the deck has one row
+  if (table.shares != nullptr) receivers = table.shares->Shares(now_ns);
+  const bool drifted = table.deck == nullptr || Drift(table.receivers, receivers) > kLeastDrift;
+  if (drifted) table.receivers = std::move(receivers);
+  if (!others && !drifted && !table.moved) return;
+  table.dealt_ns = now_ns;
+  table.moved = false;
+  Redeal(&table, listener.get(), workers, others);
+}
+
+Redealer::Table& Redealer::TableOf(const ListenerPtr& listener, uint64_t now_ns) {
+  Table& table = tables_[listener.get()];
+  if (table.listener.lock() == listener) return table;
+  std::erase_if(tables_, [&](const auto& each) {
+    return each.first != listener.get() && each.second.listener.expired();
+  });
+  table = {};
+  table.listener = listener;
+  if (TellsReceivingCpu(listener->sockets().front().descriptor.get())) {
+    table.shares = std::make_shared<ReceiveShares>(*topology_, half_life_ns_, now_ns);
+    listener->dealer().CountReceived(table.shares);
+  }
+  return table;
+}
+
+bool Redealer::Seat(Table* table, const Dealables& workers, uint64_t now_ns) const {
+  std::map<Slot, Seated> seated;
+  bool others = workers.size() != table->seated.size();
+  for (const Dealer::Dealable& worker : workers) {
+    const auto before = table->seated.find(worker.slot);
+    const bool is_new =
+        before == table->seated.end() || before->second.worker_id != worker.identity->id;
+    Seated& now =
+        seated.emplace(worker.slot, is_new ? Sit(*worker.identity) : std::move(before->second))
+            .first->second;
+    others |= is_new;
+    if (now.taken == worker.taken) continue;
+    // Some set their affinity after they joined.
+    if (now.taken == 0 && now.placement.source() == PlacementSource::kNone) {
+      table->moved |= now.placement.SetAffinity(ProcessAffinity(worker.identity->pid));
+    }
+    now.taken = worker.taken;
+    table->moved |= now.placement.Accepted(worker.last_cpu, now_ns);
+  }
+  table->seated = std::move(seated);
+  return others;
+}
+
+Redealer::Seated Redealer::Sit(const WorkerIdentity& identity) const {
+  Seated seated{.worker_id = identity.id, .taken = 0, .placement = Placement(topology_.get())};
+  seated.placement.Set(identity.cpus);
+  if (identity.cpus.empty()) seated.placement.SetAffinity(ProcessAffinity(identity.pid));
+  return seated;
+}
+
+void Redealer::Redeal(Table* table, Listener* listener, const Dealables& workers,
+                      bool others) const {
+  std::vector<Claim> claims;
+  Dealer::DeckUpdate update;
+  for (const Dealer::Dealable& worker : workers) {
+    const Placement& placement = table->seated.at(worker.slot).placement;
+    const bool known = placement.source() != PlacementSource::kNone;
+    const Place place = placement.place();
+    claims.push_back({worker.slot, static_cast<double>(worker.identity->weight), place});
+    update.seats.push_back(
+        {.slot = worker.slot, .place = place, .set = placement.source() == PlacementSource::kSet});
+    update.shown.push_back({worker.slot,
+                            known ? FormatCpuList(topology_->objects()[place].cpus) : "",
+                            NameOf(placement.source())});
+  }
+  Deck deck = Deck::Deal(*topology_, table->receivers, claims);
+  const bool same_seats = !others && table->seats == update.seats;
+  if (same_seats && deck == *table->deck) return;
+  table->seats = update.seats;
+  table->deck = std::make_shared<const Deck>(std::move(deck));
+  update.deck = table->deck;
+  update.topology = topology_;
+  listener->dealer().UseDeck(std::move(update));
+}
+
+}  // namespace ringdeal

@@ -1,0 +1,67 @@
+// Keeps the decks of the listeners right: where their workers sit and what each CPU receives, and a
+// new deck whenever that has changed. Control thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "daemon/accepting/listener.h"
+#include "daemon/dealing/placement.h"
+
+namespace ringdeal {
+
+class Redealer {
+ public:
+  using ListenerPtr = std::shared_ptr<Listener>;
+
+  Redealer(std::shared_ptr<const Topology> topology, uint64_t receive_half_life_ns)
+      : topology_(std::move(topology)), half_life_ns_(receive_half_life_ns) {}
+
+  // To be called when the workers of a listener changed, and now and then while connections come.
+  // Deals anew at once if the workers are others, and at most every kShortestNs if they moved or
+  // the CPUs receive other shares. Nothing for a policy that looks at no CPU.
+  void Look(const ListenerPtr& listener, uint64_t now_ns);
+
+  const Topology& topology() const { return *topology_; }
+
+  static constexpr uint64_t kShortestNs = 100'000'000;
+  // The part of all connections that must come elsewhere before the deck is worth another one. What
+  // chance alone moves among the last connections is less.
+  static constexpr double kLeastDrift = 0.1;
+
+ private:
+  struct Seated {
+    uint64_t worker_id = 0;
+    uint64_t taken = 0;
+    Placement placement;
+  };
+  // What is known of one listener.
+  struct Table {
+    // Keeps no listener alive.
+    std::weak_ptr<Listener> listener;
+    std::shared_ptr<ReceiveShares> shares;  // null: the kernel does not say what CPU receives
+    std::map<Slot, Seated> seated;
+    bool moved = false;                // somebody did since the deck was dealt
+    std::shared_ptr<const Deck> deck;  // null: none was dealt yet
+    std::vector<Seat> seats;           // as the dealer has them
+    std::vector<Receiver> receivers;   // that the deck is of
+    uint64_t dealt_ns = 0;
+  };
+  using Dealables = std::vector<Dealer::Dealable>;
+
+  Table& TableOf(const ListenerPtr& listener, uint64_t now_ns);
+  // Returns true if the workers are not the ones of the last time.
+  bool Seat(Table* table, const Dealables& workers, uint64_t now_ns) const;
+  Seated Sit(const WorkerIdentity& identity) const;
+  void Redeal(Table* table, Listener* listener, const Dealables& workers, bool others) const;
+
+  const std::shared_ptr<const Topology> topology_;
+  const uint64_t half_life_ns_;
+  // By what the listener's address was; those of listeners that are gone go with the next new one.
+  std::map<const Listener*, Table> tables_;
+};
+
+}  // namespace ringdeal
