@@ -86,7 +86,7 @@ void Redealer::Redeal(Table* table, Listener* listener, const Dealables& workers
                             NameOf(placement.source())});
   }
   Deck deck = Deck::Deal(*topology_, table->receivers, claims);
-  const bool same_seats = !others && table->seats == update.seats;
+  const bool same_seats = !others && table->deck != nullptr && table->seats == update.seats;
   if (same_seats && deck == *table->deck) return;
   table->seats = update.seats;
   table->deck = std::make_shared<const Deck>(std::move(deck));
