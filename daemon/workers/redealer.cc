@@ -25,6 +25,11 @@ void Redealer::Look(const ListenerPtr& listener, uint64_t now_ns) {
   Redeal(&table, listener.get(), workers, others);
 }
 
+void Redealer::LookAt(const ListenerPtr& listener, Slot slot, uint64_t now_ns) {
+  const auto table = tables_.find(listener.get());
+  if (table != tables_.end() && !table->second.seated.contains(slot)) Look(listener, now_ns);
+}
+
 Redealer::Table& Redealer::TableOf(const ListenerPtr& listener, uint64_t now_ns) {
   Table& table = tables_[listener.get()];
   if (table.listener.lock() == listener) return table;

@@ -25,6 +25,10 @@ class Redealer {
   // the CPUs receive other shares. Nothing for a policy that looks at no CPU.
   void Look(const ListenerPtr& listener, uint64_t now_ns);
 
+  // The worker says that it may be given something. Looks if it has no seat yet, as an observer that
+  // accepts from now on.
+  void LookAt(const ListenerPtr& listener, Slot slot, uint64_t now_ns);
+
   const Topology& topology() const { return *topology_; }
 
   static constexpr uint64_t kShortestNs = 100'000'000;

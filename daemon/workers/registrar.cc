@@ -257,7 +257,9 @@ Result<void, RequestError> Registrar::Join(const Request& request,
 
 Result<void, RequestError> Registrar::Ready(const Request&, Caller* caller) {
   const auto member = members_.find(caller->connection);
-  if (member != members_.end()) listeners_->Wake(member->second.listener);
+  if (member == members_.end()) return {};
+  redealer_->LookAt(member->second.listener, member->second.slot, MonotonicNs());
+  listeners_->Wake(member->second.listener);
   return {};
 }
 
