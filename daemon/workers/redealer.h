@@ -25,8 +25,8 @@ class Redealer {
   // the CPUs receive other shares. Nothing for a policy that looks at no CPU.
   void Look(const ListenerPtr& listener, uint64_t now_ns);
 
-  // The worker says that it may be given something. Looks if it has no seat yet, as an observer that
-  // accepts from now on.
+  // The worker says that it may be given something. Looks if it has no seat yet, as an observer
+  // that accepts from now on.
   void LookAt(const ListenerPtr& listener, Slot slot, uint64_t now_ns);
 
   const Topology& topology() const { return *topology_; }
