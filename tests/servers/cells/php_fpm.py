@@ -29,9 +29,6 @@ class PhpFpm(Cell):
     one_at_a_time = True
     protocol = FastCgi("/proc/self/cwd/pid.php")
     processes = ""
-    fails = {"reload_under_load": "the master executes itself: ringdeald sees its last process leave "
-                                  "and does not adopt from the children, which are of another user"}
-    at_times = tuple(fails)
 
     def command(self, directory, address):
         write(directory, "pid.php", SCRIPT)
@@ -79,11 +76,8 @@ class OnDemand(PhpFpm):
     elastic = True
     workers = 1
     burst = 4
-    own = {"burst": "the master starts one child for an event, however many connections came"}
-    fails = PhpFpm.fails | {
-        "worker_killed": "what waits for a child that was stopped is not taken back while the master "
-                         "starts no other"}
-    at_times = tuple(fails)
+    own = {"burst": "the master starts one child for an event, however many connections came",
+           "worker_killed": "the master starts no other child for what waits while one is stopped"}
     processes = "pm = ondemand\npm.max_children = 4\npm.process_idle_timeout = 60s"
 
 

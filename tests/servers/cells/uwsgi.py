@@ -24,9 +24,6 @@ class Plain(Cell):
     keep_alive = False
     reload_signal = signal.SIGHUP  # executes itself
     more = ()
-    fails = {"reload_under_load": "the master executes itself: ringdeald sees its last process leave, "
-                                  "and lets the listener go"}
-    at_times = tuple(fails)
 
     def command(self, directory, address):
         self.fifo = directory / "fifo"
