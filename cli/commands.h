@@ -9,6 +9,8 @@ namespace ringdeal {
 int RunTarget(const RunOptions& options);
 // Prints the status document of ringdeald, as it is or as a table.
 int ShowStatus(const StatusOptions& options);
+// Prints the machine's tree with the workers of each listener and what its CPUs receive.
+int ShowTopology(const TopologyOptions& options);
 // Asks ringdeald to drain one worker, or to deal to it again.
 int SetDraining(const DrainOptions& options);
 // Becomes `ringdeald --check`, which owns the parser: returns only on failure.

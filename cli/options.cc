@@ -25,6 +25,7 @@ SpreadShape ShapeOf(const std::string& name) {
 struct Targets {
   RunOptions run;
   StatusOptions status;
+  TopologyOptions topology;
   DrainOptions drain;
   DrainOptions undrain;
   CheckOptions check;
@@ -66,6 +67,15 @@ CLI::App* AddStatus(CLI::App* app, StatusOptions* status) {
   CLI::App* command = app->add_subcommand("status", "Show listeners and workers");
   AddControl(command, &status->control);
   command->add_flag("--json", status->json, "Print the status document");
+  return command;
+}
+
+CLI::App* AddTopology(CLI::App* app, TopologyOptions* topology) {
+  CLI::App* command = app->add_subcommand(
+      "topology", "Show the machine's tree: where workers sit, and what CPUs receive for whom");
+  AddControl(command, &topology->control);
+  command->add_option("--listener", topology->listener, "Of this listener only")->type_name("NAME");
+  command->add_flag("--json", topology->json, "Print this part of the status document");
   return command;
 }
 
@@ -218,6 +228,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   app.set_version_flag("--version", "ringdeal " RINGDEAL_VERSION);
   CLI::App* run = AddRun(&app, &targets.run);
   CLI::App* status = AddStatus(&app, &targets.status);
+  CLI::App* topology = AddTopology(&app, &targets.topology);
   CLI::App* drain = AddDrain(&app, "drain", "Give a worker no further connections", &targets.drain);
   CLI::App* undrain = AddDrain(&app, "undrain", "Take a drain back", &targets.undrain);
   CLI::App* check = AddCheck(&app, &targets.check);
@@ -241,6 +252,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
     line.command = targets.run;
   }
   if (status->parsed()) line.command = targets.status;
+  if (topology->parsed()) line.command = targets.topology;
   if (drain->parsed()) line.command = targets.drain;
   if (undrain->parsed()) line.command = targets.undrain;
   if (check->parsed()) line.command = targets.check;

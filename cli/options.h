@@ -24,6 +24,12 @@ struct StatusOptions {
   bool json = false;
 };
 
+struct TopologyOptions {
+  std::string control;   // empty: DefaultControlPath
+  std::string listener;  // empty: all
+  bool json = false;
+};
+
 struct DrainOptions {
   std::string control;
   bool undrain = false;
@@ -86,7 +92,7 @@ struct SimulateOptions {
 struct CommandLine {
   std::optional<int> exit_code;  // set: everything is said, end with it
   std::variant<RunOptions, StatusOptions, DrainOptions, CheckOptions, SpreadOptions, DoctorOptions,
-               SimulateOptions>
+               SimulateOptions, TopologyOptions>
       command;
 };
 

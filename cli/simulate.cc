@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/ring_names.h"
 #include "cli/simulation_plot.h"
 #include "cli/simulation_request.h"
 #include "cli/simulator.h"

@@ -3,6 +3,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "cli/ring_names.h"
+
 namespace ringdeal {
 namespace {
 

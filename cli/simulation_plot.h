@@ -17,10 +17,6 @@ struct SimulatedDeal {
   uint64_t idle_workers = 0;
 };
 
-// What the rings are called, nearest first.
-inline constexpr std::array<const char*, 5> kRingNames = {"CPU", "core", "cache", "package",
-                                                          "machine"};
-
 // SVG that follows the reader's light or dark setting.
 std::string PlotDeals(std::span<const SimulatedDeal> deals);
 

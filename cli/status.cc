@@ -6,13 +6,14 @@
 
 #include "cli/commands.h"
 #include "cli/exit_codes.h"
+#include "cli/printable.h"
 #include "cli/status_reader.h"
 
 namespace ringdeal {
 namespace {
 
 std::string Text(const nlohmann::json& object, const char* key) {
-  return object.value(key, std::string());
+  return Printable(object.value(key, std::string()));
 }
 
 uint64_t Number(const nlohmann::json& object, const char* key) {
