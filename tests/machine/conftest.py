@@ -27,5 +27,5 @@ def run():
         (directory / "root").mkdir()
         ramdisk.write(directory / "ramdisk", directory / "root")
         run = Run(machine.run(kernel.PATH, directory / "ramdisk", directory))
-    figures.write_text(run.figures())
+    figures.write_text("".join(each.figures() + "\n" for each in run.rounds.values()))
     return run

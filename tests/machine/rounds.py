@@ -25,10 +25,22 @@ class Round:
     def answered(self):
         return [each for each in self.connections if "worker" in each]
 
+    def settled(self, since):
+        """The round without its beginning."""
+        part = Round(f"{self.name}, after {since}")
+        part.connections, part.status = self.connections[since:], self.status
+        return part
+
+    def accepts(self):
+        """The CPUs on which each worker took its connections, by its pid."""
+        cpus = {worker["pid"]: [] for worker in self.workers}
+        for each in self.answered:
+            cpus[each["worker"]].append(each["cpu"])
+        return cpus
+
     def shares(self):
-        """Connections of each worker, in the order of the status document."""
-        counts = collections.Counter(each["worker"] for each in self.answered)
-        return [counts[worker["pid"]] for worker in self.workers]
+        """Connections of each worker."""
+        return [len(cpus) for cpus in self.accepts().values()]
 
     def received(self):
         return collections.Counter(each["receiving"] for each in self.answered)
@@ -37,6 +49,21 @@ class Round:
         """Connections by the ring between the receiving CPU and the one where the worker took it."""
         return collections.Counter(machine.ring(each["receiving"], each["cpu"])
                                    for each in self.answered)
+
+    def near(self):
+        """The part of the connections that stayed in the socket which received them."""
+        rings = self.rings()
+        return 1 - rings[machine.RINGS[-1]] / rings.total()
+
+    def near_at_most(self):
+        """The same if all workers get alike and no connection leaves its socket without need. A
+        worker counts where it was most."""
+        received = collections.Counter(machine.socket(each["receiving"]) for each in self.answered)
+        homes = collections.Counter(
+            collections.Counter(map(machine.socket, cpus)).most_common(1)[0][0]
+            for cpus in self.accepts().values() if cpus)
+        return sum(min(received[socket] / received.total(), homes[socket] / homes.total())
+                   for socket in homes)
 
     def figures(self):
         rings = self.rings()
@@ -60,6 +87,3 @@ class Run:
                 current.connections.append(line)
             else:
                 current.status = line
-
-    def figures(self):
-        return "".join(each.figures() + "\n" for each in self.rounds.values())

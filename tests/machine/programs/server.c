@@ -12,8 +12,7 @@
 
 #include "pinning.h"
 
-// Anywhere, as far as the kernel is told; it leaves a process where it is while nothing speaks for
-// another CPU.
+// Anywhere, as far as its affinity goes.
 static void Unpin(void) {
   cpu_set_t all;
   memset(&all, 0xff, sizeof(all));
