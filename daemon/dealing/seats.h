@@ -34,6 +34,9 @@ class Seats {
   // Whether these would be the same seats, so that nothing need be made anew.
   bool Match(const Topology* topology, const std::vector<Seat>& seats) const;
 
+  // How many workers they were made for.
+  size_t size() const { return seats_.size(); }
+
   // The worker may be picked, in this order among those around it.
   void Put(Slot slot, const Rank& rank);
   // It may not be picked now.

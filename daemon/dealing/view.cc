@@ -120,7 +120,7 @@ std::shared_ptr<const Deck> View::SetDeck(std::shared_ptr<const Deck> deck,
 bool View::IsCovered() const {
   size_t covered = 0;
   for (const Deck::Row& row : deck_->rows()) covered += seats_.At(row.cpu).size();
-  return covered == members_.size();
+  return covered == seats_.size();
 }
 
 std::optional<Slot> View::NextOfRow(ReceivingCpu cpu) const {

@@ -104,7 +104,7 @@ class View {
   Seats seats_;
   std::shared_ptr<const Deck> deck_;
   std::vector<size_t> cursors_;  // by row: the place in its sequence of the next turn
-  bool covered_ = false;         // every seat is one of a receiving CPU
+  bool covered_ = false;         // every seat is one of a receiving CPU, and nobody came after
   DealCounts counts_;
   size_t next_to_read_ = 0;
   uint64_t deals_ = 0;

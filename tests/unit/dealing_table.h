@@ -36,10 +36,18 @@ struct DealingTable {
 
   Place PlaceOf(int cpu) const { return topology->PlaceOf(cpu).value_or(kAnywhere); }
 
-  void Redeal(const std::vector<Receiver>& receivers) {
+  void Redeal(const std::vector<Receiver>& receivers) { Redeal(receivers, view.members()); }
+
+  void RedealTo(const std::vector<Slot>& slots, const std::vector<int>& receiving) {
+    std::vector<Receiver> receivers;
+    for (const int cpu : receiving) receivers.push_back({cpu, 1});
+    Redeal(receivers, slots);
+  }
+
+  void Redeal(const std::vector<Receiver>& receivers, const std::vector<Slot>& slots) {
     std::vector<Seat> seats;
     std::vector<Claim> claims;
-    for (const Slot slot : view.members()) {
+    for (const Slot slot : slots) {
       const Worker& worker = workers[slot];
       seats.push_back({slot, PlaceOf(worker.cpu), worker.set});
       claims.push_back({slot, static_cast<double>(worker.weight), PlaceOf(worker.cpu)});

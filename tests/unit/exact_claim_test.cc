@@ -78,6 +78,15 @@ TEST(ExactClaim, ClosesTheGateForOneThatCameAfterTheDeck) {
   EXPECT_NEAR(Dealt(&table).at(8), 3200 / 9, 1);
 }
 
+// An on-demand server's master only watches: it is a member and nobody's worker.
+TEST(ExactClaim, DoesNotCloseTheGateForOneThatOnlyWatches) {
+  DealingTable table = TableWith(OnReceivingCpus(), Coverage::kAll);
+  table.view.Add(8, 1);
+  table.RedealTo({0, 1, 2, 3, 4, 5, 6, 7}, kReceiving);
+  EXPECT_EQ(Dealt(&table).size(), 8u);
+  EXPECT_EQ(table.view.counts().by_ring[0], 3200u);
+}
+
 // Each of several on one CPU is reached, though not equally: what starts at a hash and walks can do
 // no better.
 TEST(ExactClaim, StarvesNoneOfSeveralOnOneCpu) {
