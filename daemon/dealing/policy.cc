@@ -1,16 +1,21 @@
 #include "daemon/dealing/policy.h"
 
+#include <algorithm>
+
 #include "daemon/dealing/view.h"
 
 namespace ringdeal {
 namespace {
+
+// What a worker says beyond this, which no honest one does, must not come out as little.
+constexpr uint64_t kMostLoad = uint64_t{1} << 42;
 
 // By load with this connection, per weight. A tie is lost by one in a long pass, and goes to the
 // one that was dealt to longest ago, so that ties rotate. A long pass is no more than a tie-breaker
 // here: on a busy machine every worker is now and then kept from running for some milliseconds, and
 // passing it over then would leave the spread uneven for as long as the connections live.
 Rank ByLoad(const WorkerView& worker) {
-  return {.first = (worker.load + 1) * kRankUnit / worker.weight,
+  return {.first = (std::min(worker.load, kMostLoad) + 1) * kRankUnit / worker.weight,
           .in_long_pass = worker.in_long_pass,
           .last_dealt = worker.last_dealt};
 }

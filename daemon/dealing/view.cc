@@ -10,6 +10,8 @@ namespace {
 // Who was passed over for longer is not owed more than so many turns: else it would draw every tie
 // for as long as it had drawn none.
 constexpr uint64_t kMostOwedTurns = 4 * kRankUnit;
+// In the fixed point of ranks: more connections than any honest worker holds.
+constexpr double kMostSlack = static_cast<double>(uint64_t{1} << 61);
 // A claim is taken up by one of so many workers of one CPU, or by none.
 constexpr size_t kMostClaimantsTried = 16;
 
@@ -138,7 +140,7 @@ bool View::IsWithinGuard(Slot slot) const {
   const double percent = rules_.slack_percent / 100 * static_cast<double>(eligible_load_);
   const double above_one = std::max(rules_.slack * workers, percent) - workers;
   const double per_weight = above_one / static_cast<double>(eligible_weight_);
-  const double slack = std::max(per_weight, 0.0) * static_cast<double>(kRankUnit);
+  const double slack = std::clamp(per_weight * static_cast<double>(kRankUnit), 0.0, kMostSlack);
   return policy_->rank(worker).first <= policy_->rank(first).first + static_cast<uint64_t>(slack);
 }
 
