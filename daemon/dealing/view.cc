@@ -190,7 +190,7 @@ std::optional<Slot> View::NextToRead() {
 }
 
 void View::Show(ListenerSnapshot* snapshot) const {
-  if (!HasRows()) return;
+  if (deck_ == nullptr) return;
   for (size_t ring = 0; ring < counts_.by_ring.size(); ++ring) {
     snapshot->deals_by_ring[std::to_string(ring)] = counts_.by_ring[ring];
   }

@@ -82,7 +82,7 @@ class View {
   const WorkerView& worker(Slot slot) const { return workers_[slot]; }
   Rank RankOf(Slot slot) const { return policy_->rank(workers_[slot]); }
   const DealCounts& counts() const { return counts_; }
-  // The deck and what was dealt by it.
+  // The deck and what was dealt by decks. Nothing before the first one.
   void Show(ListenerSnapshot* snapshot) const;
 
  private:

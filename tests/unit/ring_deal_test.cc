@@ -383,5 +383,26 @@ TEST(RingDeal, DoesNotLookAtMoreWorkersWhenThereAreMore) {
   }
 }
 
+// A counter that goes back is taken for one that began anew.
+TEST(RingDeal, DoesNotForgetWhatItCountedWhileThereAreNoWorkers) {
+  DealingTable table(RingDeal(), kTwoSockets, OnePerCpu(2), {0});
+  for (int i = 0; i < 10; ++i) table.Deal(0);
+  table.view.Remove(0);
+  table.view.Remove(1);
+  table.Redeal({{0, 1}});
+  ListenerSnapshot snapshot;
+  table.view.Show(&snapshot);
+  EXPECT_TRUE(snapshot.deck.empty());
+  ASSERT_EQ(snapshot.deals_by_ring.size(), size_t{kFarthestRing} + 1);
+  EXPECT_EQ(snapshot.deals_by_ring["0"] + snapshot.deals_by_ring["1"], 10u);
+}
+
+// A worker may say of itself that it holds any number of connections.
+TEST(RingDeal, TakesNoWorkerForIdleThatSaysItHoldsMoreThanCanBeCounted) {
+  DealingTable table(RingDeal(), kTwoSockets, OnePerCpu(4), {0, 1, 2, 3});
+  table.view.Update(0, uint64_t{1} << 48, Standing::kEligible);
+  for (int i = 0; i < 40; ++i) EXPECT_NE(table.Deal(i % 4), Slot{0});
+}
+
 }  // namespace
 }  // namespace ringdeal
