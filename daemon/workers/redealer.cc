@@ -1,17 +1,20 @@
 #include "daemon/workers/redealer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "daemon/accepting/receiving_cpu.h"
 #include "daemon/dealing/cpu_list.h"
 #include "daemon/dealing/process_affinity.h"
+#include "daemon/operating/monotonic_clock.h"
 
 namespace ringdeal {
 
 void Redealer::Look(const ListenerPtr& listener, uint64_t now_ns) {
   if (!FindPolicy(listener->config().policy)->by_place) return;
   Table& table = TableOf(listener, now_ns);
+  if (now_ns < table.rests_until_ns) return LookAfterRest(&table, now_ns);
   const Dealables workers = listener->dealer().FindDealable();
   const bool others = Seat(&table, workers, now_ns);
   if (!others && now_ns - table.dealt_ns < kShortestNs) return;
@@ -21,6 +24,7 @@ void Redealer::Look(const ListenerPtr& listener, uint64_t now_ns) {
   if (drifted) table.receivers = std::move(receivers);
   if (!others && !drifted && !table.moved) return;
   table.dealt_ns = now_ns;
+  table.rests_until_ns = now_ns + RestNs(workers.size());
   table.moved = false;
   Redeal(&table, listener.get(), workers, others);
 }
@@ -28,6 +32,17 @@ void Redealer::Look(const ListenerPtr& listener, uint64_t now_ns) {
 void Redealer::LookAt(const ListenerPtr& listener, Slot slot, uint64_t now_ns) {
   const auto table = tables_.find(listener.get());
   if (table != tables_.end() && !table->second.seated.contains(slot)) Look(listener, now_ns);
+}
+
+void Redealer::LookAfterRest(Table* table, uint64_t now_ns) {
+  if (std::exchange(table->timer_is_armed, true)) return;
+  if (table->timer == nullptr) {
+    table->timer = loop_->MakeTimer([this, table] {
+      table->timer_is_armed = false;
+      if (const ListenerPtr still = table->listener.lock()) Look(still, MonotonicNs());
+    });
+  }
+  table->timer->Arm(std::chrono::nanoseconds(table->rests_until_ns - now_ns));
 }
 
 Redealer::Table& Redealer::TableOf(const ListenerPtr& listener, uint64_t now_ns) {

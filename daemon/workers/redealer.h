@@ -10,6 +10,7 @@
 
 #include "daemon/accepting/listener.h"
 #include "daemon/dealing/placement.h"
+#include "daemon/operating/event_loop.h"
 
 namespace ringdeal {
 
@@ -17,12 +18,13 @@ class Redealer {
  public:
   using ListenerPtr = std::shared_ptr<Listener>;
 
-  Redealer(std::shared_ptr<const Topology> topology, uint64_t receive_half_life_ns)
-      : topology_(std::move(topology)), half_life_ns_(receive_half_life_ns) {}
+  Redealer(EventLoop* loop, std::shared_ptr<const Topology> topology, uint64_t receive_half_life_ns)
+      : loop_(loop), topology_(std::move(topology)), half_life_ns_(receive_half_life_ns) {}
 
   // To be called when the workers of a listener changed, and now and then while connections come.
   // Deals anew at once if the workers are others, and at most every kShortestNs if they moved or
-  // the CPUs receive other shares. Nothing for a policy that looks at no CPU.
+  // the CPUs receive other shares. After a deal it rests, and looks by itself if it was called
+  // meanwhile. Nothing for a policy that looks at no CPU.
   void Look(const ListenerPtr& listener, uint64_t now_ns);
 
   // The worker says that it may be given something. Looks if it has no seat yet, as an observer
@@ -32,6 +34,12 @@ class Redealer {
   const Topology& topology() const { return *topology_; }
 
   static constexpr uint64_t kShortestNs = 100'000'000;
+  // After a deal: a thousand workers that join at once, or one that says again and again that it is
+  // none, must not keep the control thread from all others. With few workers a deal costs nothing.
+  static constexpr uint64_t RestNs(size_t workers) {
+    return workers > kFewWorkers ? (workers - kFewWorkers) * 100'000 : 0;
+  }
+  static constexpr size_t kFewWorkers = 16;
   // The part of all connections that must come elsewhere before the deck is worth another one. What
   // chance alone moves among the last connections is less.
   static constexpr double kLeastDrift = 0.1;
@@ -53,15 +61,20 @@ class Redealer {
     std::vector<Seat> seats;           // as the dealer has them
     std::vector<Receiver> receivers;   // that the deck is of
     uint64_t dealt_ns = 0;
+    uint64_t rests_until_ns = 0;
+    std::unique_ptr<EventLoop::Watch> timer;  // looks when the rest is over; null: never needed
+    bool timer_is_armed = false;
   };
   using Dealables = std::vector<Dealer::Dealable>;
 
+  void LookAfterRest(Table* table, uint64_t now_ns);
   Table& TableOf(const ListenerPtr& listener, uint64_t now_ns);
   // Returns true if the workers are not the ones of the last time.
   bool Seat(Table* table, const Dealables& workers, uint64_t now_ns) const;
   Seated Sit(const WorkerIdentity& identity) const;
   void Redeal(Table* table, Listener* listener, const Dealables& workers, bool others) const;
 
+  EventLoop* const loop_;
   const std::shared_ptr<const Topology> topology_;
   const uint64_t half_life_ns_;
   // By what the listener's address was; those of listeners that are gone go with the next new one.
