@@ -185,7 +185,9 @@ Figures MeasurePicks(const Setting& setting, int rounds) {
         view.Add(slot, 1);
         view.Update(slot, workers.ReadLoad(slot), Standing::kEligible);
       }
-      view.SetDeck(setting.deck, setting.topology, setting.seats);
+      std::shared_ptr<const Deck> deck = setting.deck;
+      Seats seats(setting.topology, setting.seats);
+      view.SetDeck(&deck, &seats);
       const auto pick = [&](ReceivingCpu cpu) { workers.Give(ChooseByView(&view, &workers, cpu)); };
       NsPerPick(picks / 10, pick, setting.cpus);
       figures[policy.name].push_back(NsPerPick(picks, pick, setting.cpus));

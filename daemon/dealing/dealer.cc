@@ -91,10 +91,9 @@ std::vector<Dealer::Dealable> Dealer::FindDealable() const {
 }
 
 void Dealer::UseDeck(DeckUpdate update) {
-  std::shared_ptr<const Deck> before;  // freed after the lock
-  const std::lock_guard lock(mutex_);
-  before =
-      view_.SetDeck(std::move(update.deck), std::move(update.topology), std::move(update.seats));
+  Seats seats(std::move(update.topology), std::move(update.seats));
+  const std::lock_guard lock(mutex_);  // what was before is freed after it
+  view_.SetDeck(&update.deck, &seats);
   for (ShownSeat& each : update.shown) {
     workers_[each.slot]->SetSeat(std::move(each.cpus), each.source);
   }

@@ -7,6 +7,11 @@ std::optional<Slot> RankHeap::First() const {
   return heap_.front().slot;
 }
 
+void RankHeap::Reserve(Slot greatest, size_t slots) {
+  heap_.reserve(slots);
+  if (greatest >= places_.size()) places_.resize(greatest + 1, kNowhere);
+}
+
 void RankHeap::Put(Slot slot, Rank rank) {
   if (slot >= places_.size()) places_.resize(slot + 1, kNowhere);
   if (places_[slot] == kNowhere) {

@@ -17,6 +17,8 @@ class RankHeap {
   std::optional<Slot> First() const;
   bool Contains(Slot slot) const { return slot < places_.size() && places_[slot] != kNowhere; }
 
+  // So many slots up to this one can be put without allocating.
+  void Reserve(Slot greatest, size_t slots);
   // Adds the slot, or moves it to its new place.
   void Put(Slot slot, Rank rank);
   // Nothing happens if it is not there.

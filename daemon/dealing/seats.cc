@@ -34,12 +34,13 @@ Seats::Seats(std::shared_ptr<const Topology> topology, std::vector<Seat> seats)
     const Place parent = objects[place].parent;
     const bool tells = within_[place] > 0 && within_[place] != within_[parent];
     telling_[place] = tells ? place : telling_[parent];
+    if (tells) heaps_[place].Reserve(static_cast<Slot>(seat_of_.size() - 1), within_[place]);
   }
 }
 
-bool Seats::Match(const Topology* topology, const std::vector<Seat>& seats) const {
+bool Seats::Match(const Seats& made) const {
   const auto is_there = [this](const Seat& seat) { return seat_of_[seat.slot] != kNone; };
-  return topology_.get() == topology && seats_ == seats &&
+  return topology_ == made.topology_ && seats_ == made.seats_ &&
          std::all_of(seats_.begin(), seats_.end(), is_there);
 }
 

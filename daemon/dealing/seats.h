@@ -31,8 +31,8 @@ class Seats {
   // REQUIRES: no slot sits twice, every place is one of the topology's.
   Seats(std::shared_ptr<const Topology> topology, std::vector<Seat> seats);
 
-  // Whether these would be the same seats, so that nothing need be made anew.
-  bool Match(const Topology* topology, const std::vector<Seat>& seats) const;
+  // Whether those that were just made are the same, so that these can stay.
+  bool Match(const Seats& made) const;
 
   // How many workers they were made for.
   size_t size() const { return seats_.size(); }

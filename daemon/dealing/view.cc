@@ -98,25 +98,22 @@ void View::Remember(const WorkerView& worker) {
   }
 }
 
-std::shared_ptr<const Deck> View::SetDeck(std::shared_ptr<const Deck> deck,
-                                          std::shared_ptr<const Topology> topology,
-                                          std::vector<Seat> seats) {
+void View::SetDeck(std::shared_ptr<const Deck>* deck, Seats* seats) {
   std::vector<size_t> cursors;
-  for (const Deck::Row& row : deck->rows()) {
+  for (const Deck::Row& row : (*deck)->rows()) {
     const size_t before = HasRows() ? deck_->RowOf(row.cpu) : 0;
     const bool goes_on = HasRows() && deck_->rows()[before].cpu == row.cpu;
     cursors.push_back(goes_on ? cursors_[before] % row.sequence.size() : 0);
   }
   cursors_ = std::move(cursors);
-  deck_.swap(deck);
-  if (!seats_.Match(topology.get(), seats)) {
-    seats_ = Seats(std::move(topology), std::move(seats));
+  deck_.swap(*deck);
+  if (!seats_.Match(*seats)) {
+    std::swap(seats_, *seats);
     for (const Slot slot : members_) {
       if (IsEligible(slot)) seats_.Put(slot, RankAmongNeighbours(RankOf(slot)));
     }
   }
   covered_ = IsCovered();
-  return deck;
 }
 
 bool View::IsCovered() const {

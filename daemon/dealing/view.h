@@ -50,12 +50,10 @@ class View {
   void Update(Slot slot, uint64_t load, Standing standing, bool in_long_pass = false);
   // ringdeald dealt a connection, received on `cpu`, to it: the row's turn is over.
   void Dealt(Slot slot, ReceivingCpu cpu);
-  // From now on this deck. A row of a CPU that had one goes on where that one is. Workers that are
-  // not in `seats` sit nowhere in particular. What it replaces is given back, to be freed where
-  // nobody waits.
-  std::shared_ptr<const Deck> SetDeck(std::shared_ptr<const Deck> deck,
-                                      std::shared_ptr<const Topology> topology,
-                                      std::vector<Seat> seats);
+  // From now on this deck and these seats. A row of a CPU that had one goes on where that one is.
+  // Workers that have no seat sit nowhere in particular. What is not needed any more is given back,
+  // to be freed where nobody waits.
+  void SetDeck(std::shared_ptr<const Deck>* deck, Seats* seats);
 
   std::optional<Slot> Pick(ReceivingCpu cpu) const { return policy_->pick(*this, cpu); }
   std::optional<Slot> FirstEligible() const { return eligible_.First(); }

@@ -92,8 +92,9 @@ Run::Run(const Topology& topology, const SimulationRequest& request)
     seats.push_back({slot, place, worker.set});
     claims.push_back({slot, static_cast<double>(worker.weight), place});
   }
-  view_.SetDeck(std::make_shared<const Deck>(Deck::Deal(topology, request.receivers, claims)),
-                std::make_shared<const Topology>(topology), std::move(seats));
+  auto deck = std::make_shared<const Deck>(Deck::Deal(topology, request.receivers, claims));
+  Seats made(std::make_shared<const Topology>(topology), std::move(seats));
+  view_.SetDeck(&deck, &made);
 }
 
 SimulationResult Run::Go() {

@@ -53,7 +53,9 @@ struct DealingTable {
       claims.push_back({slot, static_cast<double>(worker.weight), PlaceOf(worker.cpu)});
     }
     deck = std::make_shared<const Deck>(Deck::Deal(*topology, receivers, claims));
-    view.SetDeck(deck, topology, seats);
+    std::shared_ptr<const Deck> dealt = deck;
+    Seats made(topology, seats);
+    view.SetDeck(&dealt, &made);
   }
 
   Slot Deal(ReceivingCpu cpu) {
