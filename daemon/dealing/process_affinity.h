@@ -11,4 +11,7 @@ namespace ringdeal {
 // (it is in another pid namespace), or a system that has no such thing.
 std::vector<int> ProcessAffinity(pid_t pid);
 
+// Those of them that are online, for the calling thread; in ascending order, empty if not known.
+std::vector<int> UsableCpus();
+
 }  // namespace ringdeal

@@ -4,4 +4,6 @@ namespace ringdeal {
 
 std::vector<int> ProcessAffinity(pid_t) { return {}; }
 
+std::vector<int> UsableCpus() { return {}; }
+
 }  // namespace ringdeal

@@ -55,8 +55,9 @@ Daemon::Daemon(Config config, std::shared_ptr<const Topology> topology)
           &loop_, listeners_.get(), recall_.get(),
           [this](const auto& listener, Slot slot) { registrar_->EndWorker(listener, slot); },
           [this](const auto& listener) { redealer_->Look(listener, MonotonicNs()); })),
-      redealer_(std::make_unique<Redealer>(
-          &loop_, std::move(topology), static_cast<uint64_t>(config_.receive_half_life.count()))),
+      redealer_(
+          std::make_unique<Redealer>(&loop_, std::move(topology), config_.topology.empty(),
+                                     static_cast<uint64_t>(config_.receive_half_life.count()))),
       registrar_(std::make_unique<Registrar>(&loop_, config_, self_, listeners_.get(), owned_.get(),
                                              &notebook_, recaller_.get(), redealer_.get(),
                                              [this] { return RenderStatus(TakeSnapshot()); })),

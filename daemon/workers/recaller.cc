@@ -1,5 +1,6 @@
 #include "daemon/workers/recaller.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "daemon/operating/log.h"
@@ -14,6 +15,12 @@ constexpr std::chrono::milliseconds kThreadPatience(100);
 // Looks that found nothing waiting before the watch ends: a connection every now and then must not
 // begin a watch each.
 constexpr int kQuietLooks = 100;
+// What is done beside a look is not to wait for a long `recall_after`.
+constexpr Duration kLongestBetweenLooks = std::chrono::milliseconds(50);
+
+Duration BetweenLooks(const Listener& listener) {
+  return std::min(listener.config().recall_after, kLongestBetweenLooks);
+}
 
 }  // namespace
 
@@ -50,7 +57,7 @@ void Recaller::Watch(const ListenerPtr& listener) {
   if (watch.timer == nullptr) {
     watch.timer = loop_->MakeTimer([this, place = &watch] { LookAtUntaken(place); });
   }
-  watch.timer->Arm(listener->config().recall_after);
+  watch.timer->Arm(BetweenLooks(*listener));
 }
 
 void Recaller::LookAtUntaken(WatchOfUntaken* watch) {
@@ -61,7 +68,7 @@ void Recaller::LookAtUntaken(WatchOfUntaken* watch) {
   for (Dealer::OverdueWorker& each : overdue.workers) Recall(listener, std::move(each));
   beside_(listener);
   watch->quiet_looks = overdue.anything_waits ? 0 : watch->quiet_looks + 1;
-  if (overdue.anything_waits || !may_end) watch->timer->Arm(listener->config().recall_after);
+  if (overdue.anything_waits || !may_end) watch->timer->Arm(BetweenLooks(*listener));
 }
 
 void Recaller::Recall(const ListenerPtr& listener, Dealer::OverdueWorker worker) {

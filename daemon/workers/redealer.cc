@@ -7,12 +7,22 @@
 #include "daemon/accepting/receiving_cpu.h"
 #include "daemon/dealing/cpu_list.h"
 #include "daemon/dealing/process_affinity.h"
+#include "daemon/operating/log.h"
 #include "daemon/operating/monotonic_clock.h"
 
 namespace ringdeal {
 
+Redealer::Redealer(EventLoop* loop, std::shared_ptr<const Topology> topology, bool follows_machine,
+                   uint64_t receive_half_life_ns)
+    : loop_(loop),
+      topology_(std::move(topology)),
+      follows_machine_(follows_machine),
+      usable_cpus_(UsableCpus()),
+      half_life_ns_(receive_half_life_ns) {}
+
 void Redealer::Look(const ListenerPtr& listener, uint64_t now_ns) {
   if (!FindPolicy(listener->config().policy)->by_place) return;
+  FollowMachine(now_ns);
   Table& table = TableOf(listener, now_ns);
   if (now_ns < table.rests_until_ns) return LookAfterRest(&table, now_ns);
   const Dealables workers = listener->dealer().FindDealable();
@@ -53,11 +63,41 @@ Redealer::Table& Redealer::TableOf(const ListenerPtr& listener, uint64_t now_ns)
   });
   table = {};
   table.listener = listener;
-  if (TellsReceivingCpu(listener->sockets().front().descriptor.get())) {
-    table.shares = std::make_shared<ReceiveShares>(*topology_, half_life_ns_, now_ns);
-    listener->dealer().CountReceived(table.shares);
-  }
+  CountAnew(&table, listener.get(), now_ns);
   return table;
+}
+
+void Redealer::CountAnew(Table* table, Listener* listener, uint64_t now_ns) const {
+  if (!TellsReceivingCpu(listener->sockets().front().descriptor.get())) return;
+  table->shares = std::make_shared<ReceiveShares>(*topology_, half_life_ns_, now_ns);
+  listener->dealer().CountReceived(table->shares);
+}
+
+// What the kernel lets us use tells cheaply that CPUs came or went, or that our cgroup has others.
+void Redealer::FollowMachine(uint64_t now_ns) {
+  if (!follows_machine_ || now_ns - machine_seen_ns_ < kLookAtMachineNs) return;
+  machine_seen_ns_ = now_ns;
+  std::vector<int> usable = UsableCpus();
+  if (usable == usable_cpus_) return;
+  usable_cpus_ = std::move(usable);
+  Result<Topology, std::string> topology = Topology::Read("");
+  if (!topology || *topology == *topology_) return;
+  Log(LogLevel::kInfo, "topology_changed",
+      {{"cpus", FormatCpuList(topology->objects()[kAnywhere].cpus)}});
+  Use(std::make_shared<const Topology>(std::move(*topology)), now_ns);
+}
+
+void Redealer::Use(std::shared_ptr<const Topology> topology, uint64_t now_ns) {
+  // Until the last placement has left it.
+  const auto before = std::exchange(topology_, std::move(topology));
+  for (auto& [place, table] : tables_) {
+    for (auto& [slot, seated] : table.seated) seated.placement.Use(topology_.get());
+    const ListenerPtr listener = table.listener.lock();
+    if (listener == nullptr) continue;
+    CountAnew(&table, listener.get(), now_ns);
+    table.deck = nullptr;
+    table.dealt_ns = 0;
+  }
 }
 
 bool Redealer::Seat(Table* table, const Dealables& workers, uint64_t now_ns) const {

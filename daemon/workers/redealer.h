@@ -18,8 +18,10 @@ class Redealer {
  public:
   using ListenerPtr = std::shared_ptr<Listener>;
 
-  Redealer(EventLoop* loop, std::shared_ptr<const Topology> topology, uint64_t receive_half_life_ns)
-      : loop_(loop), topology_(std::move(topology)), half_life_ns_(receive_half_life_ns) {}
+  // `follows_machine`: the topology is the running machine's, and is read again when CPUs come and
+  // go.
+  Redealer(EventLoop* loop, std::shared_ptr<const Topology> topology, bool follows_machine,
+           uint64_t receive_half_life_ns);
 
   // To be called when the workers of a listener changed, and now and then while connections come.
   // Deals anew at once if the workers are others, and at most every kShortestNs if they moved or
@@ -40,6 +42,7 @@ class Redealer {
     return workers > kFewWorkers ? (workers - kFewWorkers) * 100'000 : 0;
   }
   static constexpr size_t kFewWorkers = 16;
+  static constexpr uint64_t kLookAtMachineNs = 1'000'000'000;
   // The part of all connections that must come elsewhere before the deck is worth another one. What
   // chance alone moves among the last connections is less.
   static constexpr double kLeastDrift = 0.1;
@@ -68,14 +71,20 @@ class Redealer {
   using Dealables = std::vector<Dealer::Dealable>;
 
   void LookAfterRest(Table* table, uint64_t now_ns);
+  void FollowMachine(uint64_t now_ns);
+  void Use(std::shared_ptr<const Topology> topology, uint64_t now_ns);
   Table& TableOf(const ListenerPtr& listener, uint64_t now_ns);
+  void CountAnew(Table* table, Listener* listener, uint64_t now_ns) const;
   // Returns true if the workers are not the ones of the last time.
   bool Seat(Table* table, const Dealables& workers, uint64_t now_ns) const;
   Seated Sit(const WorkerIdentity& identity) const;
   void Redeal(Table* table, Listener* listener, const Dealables& workers, bool others) const;
 
   EventLoop* const loop_;
-  const std::shared_ptr<const Topology> topology_;
+  std::shared_ptr<const Topology> topology_;  // placements point into it
+  const bool follows_machine_;
+  std::vector<int> usable_cpus_;  // when it was read
+  uint64_t machine_seen_ns_ = 0;
   const uint64_t half_life_ns_;
   // By what the listener's address was; those of listeners that are gone go with the next new one.
   std::map<const Listener*, Table> tables_;

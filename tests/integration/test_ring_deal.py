@@ -2,6 +2,7 @@
 that leaves the loads even."""
 import json
 import os
+import pathlib
 import socket
 import subprocess
 import time
@@ -71,7 +72,8 @@ def test_pinned_workers_get_what_their_own_cpu_receives(start_daemon, target, on
             # The worker closes when the client does: then its load is as before.
             client.shutdown(socket.SHUT_WR)
             assert client.recv(1) == b""
-        daemon.wait_for(lambda _: all(each["active"] == 0 for each in daemon.workers()))
+        daemon.wait_for(lambda _: all(each["active"] == 0 == each["pass_seconds"]
+                                      for each in daemon.workers()), "both wait")
     assert same >= 190, f"{same} of 200 on the CPU that received them"
     assert daemon.listener()["deals_by_ring"]["0"] - before >= same
 
@@ -93,7 +95,7 @@ def test_load_from_one_cpu_alone_leaves_nobody_idle(eight, closing, on_cpu):
 def test_a_worker_is_placed_where_it_accepts_and_stays_there(start_daemon, closing):
     # As many CPUs as the test itself may use: else its affinity would say where it is.
     count = len(CPUS)
-    daemon = start_daemon("name: web, bind: 127.0.0.1:0",
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0, recall_after: 1min",
                           more=f'topology: "synthetic:core:{count} pu:1"')
     worker = Worker(daemon).become()
     closing.add(worker, worker.close)
@@ -180,6 +182,41 @@ def test_a_policy_that_looks_at_no_cpu_deals_no_deck(start_daemon, closing):
     take_one(daemon, worker)
     shown = daemon.listener()
     assert shown["deck"] == [] and shown["decks_dealt"] == 0 and shown["deals_by_ring"] == {}
+
+
+@pytest.fixture
+def cgroup():
+    """A group of CPUs of the test's own, in which ringdeald is put."""
+    path = pathlib.Path("/sys/fs/cgroup/cpuset") / f"ringdeal-test-{os.getpid()}"
+    if not os.access(path.parent, os.W_OK):
+        pytest.skip("no cpuset of cgroups version 1 may be made here")
+    path.mkdir()
+    (path / "cpuset.mems").write_text((path.parent / "cpuset.mems").read_text())
+    yield path
+    wait_until(lambda: not (path / "cgroup.procs").read_text(), "all have left the group")
+    path.rmdir()
+
+
+@needs_two_cpus
+def test_cpus_that_come_and_go_are_followed(cgroup, start_daemon, closing):
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0")
+    worker = Worker(daemon, cpus="0-1").become()
+    closing.add(worker, worker.close)
+    every = daemon.status()["topology"][0]["cpus"]
+
+    def has(cpus, rows):
+        take_one(daemon, worker)
+        return (daemon.status()["topology"][0]["cpus"] == cpus
+                and {row["cpu"] for row in daemon.listener()["deck"]} <= rows)
+    (cgroup / "cpuset.cpus").write_text("0")
+    (cgroup / "cgroup.procs").write_text(str(daemon.pid))
+    # What comes from a CPU that it may not use counts as not said.
+    daemon.wait_for(lambda _: has("0", {-1, 0}), "one CPU is left")
+    daemon.process.wait_for_line("event=topology_changed cpus=0$")
+    assert seat(daemon, worker.slot) == ("set", "0")
+    (cgroup.parent / "cgroup.procs").write_text(str(daemon.pid))
+    daemon.wait_for(lambda _: has(every, {-1, *CPUS}), "all are back")
+    assert seat(daemon, worker.slot) == ("set", "0-1")
 
 
 @pytest.mark.parametrize("topology", ["/no/such/file.xml", "synthetic:nonsense"])

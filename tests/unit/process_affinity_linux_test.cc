@@ -3,6 +3,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <thread>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "daemon/dealing/process_affinity.h"
@@ -39,6 +42,19 @@ TEST(ProcessAffinity, IsThatOfTheProcessThatIsAskedFor) {
 TEST(ProcessAffinity, IsUnknownOfAProcessInAnotherNamespace) {
   EXPECT_TRUE(ProcessAffinity(0).empty());
   EXPECT_TRUE(ProcessAffinity(-1).empty());
+}
+
+TEST(UsableCpus, AreThoseOfTheCallingThread) {
+  const std::vector<int> all = UsableCpus();
+  ASSERT_FALSE(all.empty());
+  std::thread([&all] {
+    cpu_set_t last;
+    CPU_ZERO(&last);
+    CPU_SET(static_cast<size_t>(all.back()), &last);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(last), &last), 0);
+    EXPECT_EQ(UsableCpus(), (std::vector<int>{all.back()}));
+  }).join();
+  EXPECT_EQ(UsableCpus(), all);
 }
 
 }  // namespace
