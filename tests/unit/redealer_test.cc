@@ -21,7 +21,7 @@ constexpr char kMachine[] = "synthetic:pack:2 core:4 pu:1";
 // A listener of the default policy whose workers are pages that the test writes.
 class Redealt {
  public:
-  Redealt() : redealer_(&loop_, ReadMachine(), 10'000'000'000) {
+  Redealt() : redealer_(&loop_, ReadMachine(), false, 10'000'000'000) {
     ListenerConfig config;
     config.name = "web";
     listener_ = std::make_shared<Listener>(config, true, 0, Limits());
