@@ -1,11 +1,7 @@
 // What a handoff costs: ringdeald's CPU time for each connection beside that of the floor, under
 // the same arrivals, in alternating rounds of one run. Linux only.
-#include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +16,7 @@
 #include <vector>
 
 #include "bench/floor.h"
+#include "bench/processes.h"
 #include "bench/worker.h"
 #include "protocol/socket_address.h"
 
@@ -29,30 +26,10 @@ namespace {
 constexpr int kWorkers = 2;
 constexpr int kBurst = 32;
 
-[[noreturn]] void Die(const char* step) {
-  std::fprintf(stderr, "handoff: %s: %s\n", step, std::strerror(errno));
-  std::exit(1);
-}
-
 // With two CPUs or more the acceptors have the first to themselves: otherwise the scheduler's
-// choice of a CPU for each wake-up is most of what is measured.
-void MoveToCpu(int cpu) {
-  if (sysconf(_SC_NPROCESSORS_ONLN) < 2) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  sched_setaffinity(0, sizeof(set), &set);
-}
-
-// A child that ends with this process. `body` returns its exit code.
-pid_t Spawn(int cpu, const std::function<int()>& body) {
-  const pid_t pid = fork();
-  if (pid < 0) Die("fork");
-  if (pid > 0) return pid;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  MoveToCpu(cpu);
-  _exit(body());
-}
+// choice of a CPU for each wake-up is most of what is measured. With one, all share it.
+constexpr int kAcceptorCpu = 0;
+constexpr int kOtherCpu = 1;
 
 // An acceptor with its workers: ringdeald, or the floor.
 struct Server {
@@ -70,17 +47,6 @@ void End(const Server& server) {
   }
 }
 
-UniqueFd ListenOnLoopback(SocketAddress* address) {
-  UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int on = 1;
-  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  ParseAddress("127.0.0.1:0", address);
-  if (bind(listener.get(), address->get(), address->length) != 0) Die("bind");
-  if (listen(listener.get(), 4096) != 0) Die("listen");
-  LocalAddressOf(listener.get(), address);
-  return listener;
-}
-
 Server StartFloor() {
   Server server;
   const UniqueFd listener = ListenOnLoopback(&server.address);
@@ -90,7 +56,7 @@ Server StartFloor() {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) Die("socketpair");
     senders.emplace_back(ends[0]);
     const UniqueFd receiver(ends[1]);
-    server.workers.push_back(Spawn(1, [&] {
+    server.workers.push_back(Spawn(kOtherCpu, [&] {
       senders.clear();  // else the channel would never end
       auto memory = CreatePageMemory();
       auto page = MapNewPage(memory->get());
@@ -98,7 +64,7 @@ Server StartFloor() {
       return 0;
     }));
   }
-  server.acceptor = Spawn(0, [&] {
+  server.acceptor = Spawn(kAcceptorCpu, [&] {
     std::vector<int> channels;
     for (const UniqueFd& sender : senders) channels.push_back(sender.get());
     RunFloorAcceptor(listener.get(), channels);
@@ -128,7 +94,7 @@ Server StartRingdeal(const char* program, const std::string& directory) {
                         << "http: {bind: \"\"}\n"
                         << "log: {level: warn}\n"
                         << "listeners: [{name: bench, bind: \"" << address << "\"}]\n";
-  server.acceptor = Spawn(0, [&] {
+  server.acceptor = Spawn(kAcceptorCpu, [&] {
     execl(program, program, "--config", config.c_str(), nullptr);
     Die(program);
     return 1;
@@ -138,7 +104,8 @@ Server StartRingdeal(const char* program, const std::string& directory) {
     std::exit(1);
   }
   for (int i = 0; i < kWorkers; ++i) {
-    server.workers.push_back(Spawn(1, [&] { return RunRingdealWorker(control.c_str(), "bench"); }));
+    server.workers.push_back(
+        Spawn(kOtherCpu, [&] { return RunRingdealWorker(control.c_str(), "bench"); }));
   }
   return server;
 }
@@ -228,7 +195,7 @@ int Run(const char* program, int rounds, int connections, bool json) {
   if (mkdtemp(directory) == nullptr) Die("a directory for the run");
   const Server floor = StartFloor();
   const Server ringdeal = StartRingdeal(program, directory);
-  MoveToCpu(1);
+  MoveToCpu(kOtherCpu);
 
   Comparison comparisons[] = {{"one_by_one", 1, {}, {}, {}}, {"bursts_of_32", kBurst, {}, {}, {}}};
   for (Comparison& comparison : comparisons) {
