@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace ringdeal {
 namespace {
+
+// Between shares that were measured of any number of connections.
+constexpr double kLeastDrift = 0.03;
+constexpr double kTimesChance = 2;
 
 double Total(std::span<const Receiver> receivers) {
   double total = 0;
@@ -43,6 +48,16 @@ std::vector<Receiver> ReceiveShares::Shares(uint64_t now_ns) {
     if (share >= kLeastShare) receivers.push_back({static_cast<ReceivingCpu>(index) - 1, share});
   }
   return receivers;
+}
+
+// Of connections that fade by half-lives, as many count as independent ones would as twice their
+// weight. The mean drift between two such samples of the same shares is the sum below.
+double ReceiveShares::WorthwhileDrift(std::span<const Receiver> shares) const {
+  double by_chance = 0;
+  for (const Receiver& each : shares) {
+    by_chance += std::sqrt(each.share * (1 - each.share) / (2 * std::numbers::pi * total_));
+  }
+  return kLeastDrift + kTimesChance * by_chance;
 }
 
 double Drift(std::span<const Receiver> a, std::span<const Receiver> b) {

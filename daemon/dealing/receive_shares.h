@@ -33,6 +33,11 @@ class ReceiveShares {
   // In ascending order of CPU; never empty. REQUIRES: time does not run backwards.
   std::vector<Receiver> Shares(uint64_t now_ns);
 
+  // The drift from earlier shares that is worth a new deck: more than what chance alone makes of as
+  // many connections as are remembered. The fewer those and the more CPUs, the greater it is.
+  // `shares`: the last ones.
+  double WorthwhileDrift(std::span<const Receiver> shares) const;
+
  private:
   std::vector<std::atomic<uint64_t>> counts_;  // by CPU + 1; only grow
   std::vector<uint64_t> seen_;                 // of counts_, at the last look

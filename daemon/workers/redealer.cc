@@ -28,10 +28,12 @@ void Redealer::Look(const ListenerPtr& listener, uint64_t now_ns) {
   const Dealables workers = listener->dealer().FindDealable();
   const bool others = Seat(&table, workers, now_ns);
   if (!others && now_ns - table.dealt_ns < kShortestNs) return;
-  std::vector<Receiver> receivers;  // none: the deck has one row
-  if (table.shares != nullptr) receivers = table.shares->Shares(now_ns);
-  const bool drifted = table.deck == nullptr || Drift(table.receivers, receivers) > kLeastDrift;
-  if (drifted) table.receivers = std::move(receivers);
+  bool drifted = table.deck == nullptr;
+  if (table.shares != nullptr) {  // else the deck has one row
+    std::vector<Receiver> receivers = table.shares->Shares(now_ns);
+    drifted |= Drift(table.receivers, receivers) > table.shares->WorthwhileDrift(receivers);
+    if (drifted) table.receivers = std::move(receivers);
+  }
   if (!others && !drifted && !table.moved) return;
   table.dealt_ns = now_ns;
   table.rests_until_ns = now_ns + RestNs(workers.size());

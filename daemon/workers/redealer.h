@@ -43,9 +43,6 @@ class Redealer {
   }
   static constexpr size_t kFewWorkers = 16;
   static constexpr uint64_t kLookAtMachineNs = 1'000'000'000;
-  // The part of all connections that must come elsewhere before the deck is worth another one. What
-  // chance alone moves among the last connections is less.
-  static constexpr double kLeastDrift = 0.1;
 
  private:
   struct Seated {

@@ -2,6 +2,9 @@
 
 #include <map>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -96,6 +99,56 @@ TEST_F(ReceiveSharesTest, AddUpToOneInAscendingOrder) {
     }
     EXPECT_NEAR(total, 1, 5 * ReceiveShares::kLeastShare);
   }
+}
+
+// Looks every 100 ms, as long as it is told, and takes new shares when they have drifted.
+class Watched {
+ public:
+  explicit Watched(int cpus)
+      : shares_(*Topology::Read("synthetic:core:" + std::to_string(cpus) + " pu:1"), kHalfLife, 0) {
+  }
+
+  void Receive(int cpus, int per_second, int seconds) {
+    for (int look = 0; look < 10 * seconds; ++look) {
+      due_ += per_second;
+      for (; due_ >= 10; due_ -= 10) shares_.Count(static_cast<int>(random_()) & (cpus - 1));
+      now_ns_ += kSecond / 10;
+      std::vector<Receiver> now = shares_.Shares(now_ns_);
+      if (Drift(taken_, now) <= shares_.WorthwhileDrift(now)) continue;
+      taken_ = std::move(now);
+      ++times_;
+    }
+  }
+  const std::vector<Receiver>& taken() const { return taken_; }
+  int times() const { return times_; }
+
+ private:
+  ReceiveShares shares_;
+  std::mt19937 random_{1};
+  uint64_t now_ns_ = 0;
+  int due_ = 0;
+  std::vector<Receiver> taken_;
+  int times_ = 0;
+};
+
+TEST(WorthwhileDrift, IsNotReachedByChance) {
+  for (const int cpus : {2, 8, 64, 256}) {
+    for (const int per_second : {5, 20, 100, 1000}) {
+      Watched watched(cpus);
+      watched.Receive(cpus, per_second, 660);
+      EXPECT_LE(watched.times(), 2) << cpus << " CPUs, each second " << per_second;
+    }
+  }
+}
+
+// CPUs that received once must not keep a tenth of what others receive for good.
+TEST(WorthwhileDrift, LeavesLittleOfWhatIsNotSoAnyMore) {
+  Watched watched(64);
+  watched.Receive(64, 1000, 60);
+  watched.Receive(8, 1000, 120);
+  double gone = 0;
+  for (const Receiver& receiver : watched.taken()) gone += receiver.cpu < 8 ? 0 : receiver.share;
+  EXPECT_LT(gone, 0.05);
 }
 
 TEST(Drift, IsThePartOfConnectionsThatGoesElsewhere) {
