@@ -22,8 +22,9 @@ inline constexpr Ring kFarthestRing = 4;
 using Place = uint32_t;
 inline constexpr Place kAnywhere = 0;
 
-// Of a CPU's number, in a topology and wherever an operator names CPUs.
-inline constexpr int kGreatestCpu = 65535;
+// Of a CPU's number, in a topology and wherever an operator names CPUs: no kernel has more. A list
+// that a worker registers with is kept for as long as it stays, so this bounds what it costs.
+inline constexpr int kGreatestCpu = 8191;
 
 class Topology {
  public:

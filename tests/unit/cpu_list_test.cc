@@ -13,7 +13,7 @@ TEST(CpuList, ReadsWhatTheKernelWrites) {
   const std::vector<std::pair<const char*, std::vector<int>>> cases{
       {"0", {0}},
       {"0-3,8", {0, 1, 2, 3, 8}},
-      {"65535", {65535}},
+      {"8191", {8191}},
       {"4-5,0-1,1,5-6,0-0", {0, 1, 4, 5, 6}},
   };
   for (const auto& [text, expected] : cases) {
@@ -25,7 +25,7 @@ TEST(CpuList, ReadsWhatTheKernelWrites) {
 
 TEST(CpuList, DoesNotGuessWhatIsMeant) {
   for (const char* text : {"", ",", "0,", ",0", "a", "0-", "-1", "0--1", "3-1", "0-3-5", "0 1",
-                           " 0", "65536", "0-99999999999", "0x1", "+1", "1.5"}) {
+                           " 0", "8192", "0-99999999999", "0x1", "+1", "1.5"}) {
     const auto cpus = ParseCpuList(text);
     ASSERT_FALSE(cpus.ok()) << text;
     EXPECT_NE(cpus.error().find("\"" + std::string(text) + "\""), std::string::npos);
@@ -34,7 +34,7 @@ TEST(CpuList, DoesNotGuessWhatIsMeant) {
 }
 
 TEST(CpuList, IsWrittenAsItIsRead) {
-  for (const char* text : {"0", "0-3,8", "2,4,6-7", "65535"}) {
+  for (const char* text : {"0", "0-3,8", "2,4,6-7", "8191"}) {
     EXPECT_EQ(FormatCpuList(*ParseCpuList(text)), text);
   }
   EXPECT_EQ(FormatCpuList({}), "");
