@@ -1,4 +1,4 @@
-// The CPU on which the kernel received a connection. Acceptor thread.
+// The CPU on which the kernel received a connection. Any thread.
 #pragma once
 
 #include "daemon/dealing/policy.h"

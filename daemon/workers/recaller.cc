@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/accepting/receiving_cpu.h"
 #include "daemon/operating/log.h"
 #include "daemon/operating/monotonic_clock.h"
 #include "daemon/workers/process_state.h"
@@ -38,6 +39,10 @@ void Recaller::Empty(const ListenerPtr& listener, ToEmpty what, std::function<vo
   thread_->Empty(
       std::move(what.channel),
       [this, listener, slot = what.slot, id = what.worker_id](Connection connection) {
+        // Not sent along: who takes it over is to be as near as the first one.
+        if (listener->dealer().wants_receiving_cpu()) {
+          connection.cpu = ReceivingCpuOf(connection.socket.get());
+        }
         listener->dealer().CountRecalled(slot, id);
         listener->dealer().Keep(std::move(connection));
         loop_->Post([this, listener] { listeners_->Wake(listener); });
