@@ -55,8 +55,10 @@ def take_one(daemon, worker):
 @pytest.mark.parametrize("owned", [True, False], ids=["owned", "adopted"])
 def test_pinned_workers_get_what_their_own_cpu_receives(start_daemon, target, on_cpu, owned):
     port = free_port()
-    listeners = [f"name: web, bind: 127.0.0.1:{port}"] if owned else []
-    daemon = start_daemon(*listeners)
+    # A worker that the machine keeps from running is still the nearest.
+    patient = "busy_after: 10s, recall_after: 10s"
+    listeners = [f"name: web, bind: 127.0.0.1:{port}, {patient}"] if owned else []
+    daemon = start_daemon(*listeners, more="adopted: {%s}" % patient)
     target([build.BUILD / "tests" / "machine" / "server", str(port), "2", "pinned"], daemon)
     daemon.wait_for(lambda status: status["listeners"] and
                     [each["placement"] for each in daemon.workers() if each["state"] == "worker"]
