@@ -65,7 +65,9 @@ struct Page {
     // reads it before `waiting` (acquire): so `waiting` is never seen higher than it was at that
     // count.
     std::atomic<uint64_t> taken;
-    std::atomic<uint64_t> closed;  // of taken + direct; relaxed adds by any thread of the worker
+    // Of taken + direct; adds by any thread of the worker, seq_cst: a close under a maximum makes
+    // eligible.
+    std::atomic<uint64_t> closed;
     std::atomic<uint64_t> direct;  // accepted from the real listener; relaxed adds
     // CLOCK_MONOTONIC ns at which the running pass began, 0 while parked. Whichever thread makes
     // `waiting` leave or reach 0 stores it.

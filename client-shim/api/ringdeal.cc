@@ -184,12 +184,12 @@ RINGDEAL_API void ringdeal_pass_end(ringdeal_worker* handle) {
 RINGDEAL_API void ringdeal_closed(ringdeal_worker* handle, uint64_t connections) {
   handle->open.fetch_sub(connections);
   Page* page = handle->page.load();
-  if (page != nullptr) ringdeal::client::CountClosed(page, connections);
+  if (page != nullptr && ringdeal::client::CountClosed(page, connections)) handle->member.Poke();
 }
 
 RINGDEAL_API void ringdeal_queued(ringdeal_worker* handle, uint32_t connections) {
   Page* page = handle->page.load();
-  if (page != nullptr) page->progress.queued.store(connections, std::memory_order_relaxed);
+  if (page != nullptr && ringdeal::client::SetQueued(page, connections)) handle->member.Poke();
 }
 
 RINGDEAL_API void ringdeal_leave(ringdeal_worker* handle) {

@@ -79,6 +79,9 @@ class Member {
   // Then: keeps what is left of listener, door and ready set, and is apart.
   void Abandon();
 
+  // ringdeald asked to hear that this process became eligible, as by a close, and it did.
+  [[gnu::cold]] void Poke();
+
   // The calling thread is about to wait in a call of its own: the page that shows it, null if none
   // does. For client::LeaveWait.
   Page* EnterWait();

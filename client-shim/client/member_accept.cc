@@ -133,7 +133,7 @@ int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** count
         break;
       case Received::kLost:
         CountTaken(page);
-        CountClosed(page, 1);
+        if (CountClosed(page, 1)) client::Poke(control_.get());
         [[fallthrough]];
       case Received::kFull:
         errno = EMFILE;
@@ -150,6 +150,11 @@ Page* Member::EnterWait() {
   Page* page = page_.load(std::memory_order_acquire);
   if (page != nullptr) client::EnterWait(page, control_.get());
   return page;
+}
+
+void Member::Poke() {
+  Use use(this);
+  client::Poke(control_.get());
 }
 
 int Member::Wait() {

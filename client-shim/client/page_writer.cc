@@ -13,17 +13,25 @@
 namespace ringdeal::client {
 namespace {
 
-// Called after a seq_cst store of something that makes eligible: either ringdeald's next look sees
+// Asked after a seq_cst store of something that makes eligible: either ringdeald's next look sees
 // that store, or this load sees its wish.
-void PokeIfWanted(Page* page, int control) {
-  if (page->orders.wants_ready.load(std::memory_order_seq_cst) == 0 || control < 0) return;
+bool IsPokeWanted(const Page* page) {
+  return page->orders.wants_ready.load(std::memory_order_seq_cst) != 0;
+}
+
+void PokeIfWanted(const Page* page, int control) {
+  if (IsPokeWanted(page)) Poke(control);
+}
+
+}  // namespace
+
+void Poke(int control) {
+  if (control < 0) return;
   const int saved_errno = errno;
   (void)SendWithDescriptors(control, std::as_bytes(std::span(kReadyLine, sizeof(kReadyLine) - 1)),
                             {}, {}, MSG_DONTWAIT);
   errno = saved_errno;
 }
-
-}  // namespace
 
 uint64_t Now() {
   timespec now = {};
@@ -67,8 +75,14 @@ void CountTaken(Page* page) {
 
 void CountDirect(Page* page) { page->progress.direct.fetch_add(1, std::memory_order_relaxed); }
 
-void CountClosed(Page* page, uint64_t connections) {
-  page->progress.closed.fetch_add(connections, std::memory_order_relaxed);
+bool CountClosed(Page* page, uint64_t connections) {
+  page->progress.closed.fetch_add(connections);
+  return IsPokeWanted(page);
+}
+
+bool SetQueued(Page* page, uint32_t connections) {
+  page->progress.queued.store(connections);
+  return IsPokeWanted(page);
 }
 
 void CountRung(Page* page) { page->signs.rung.fetch_add(1, std::memory_order_relaxed); }

@@ -17,8 +17,14 @@ void SetStyle(Page* page, bool one_at_a_time, int control);
 
 void CountTaken(Page* page);
 void CountDirect(Page* page);
-void CountClosed(Page* page, uint64_t connections);
+// Both answer true if ringdeald asked to hear of it, and Poke is to follow.
+[[nodiscard]] bool CountClosed(Page* page, uint64_t connections);
+[[nodiscard]] bool SetQueued(Page* page, uint32_t connections);
 void CountRung(Page* page);
+
+// Says over `control` that the worker became eligible; -1: nobody to poke. Never blocks, keeps
+// errno.
+[[gnu::cold]] void Poke(int control);
 
 // CLOCK_MONOTONIC in nanoseconds, never 0.
 uint64_t Now();

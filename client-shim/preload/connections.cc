@@ -1,6 +1,7 @@
 #include "client-shim/preload/connections.h"
 
 #include "client-shim/client/page_writer.h"
+#include "client-shim/preload/listener.h"
 #include "client-shim/preload/slots.h"
 
 namespace ringdeal::shim::connections {
@@ -37,6 +38,10 @@ int IndexOf(Page* page) {
   return -1;
 }
 
+void CountClosed(Page* page) {
+  if (client::CountClosed(page, 1)) listeners::PokeFor(page);
+}
+
 uint16_t StartGroup() {
   for (uint16_t group = 1; group < kGroups; ++group) {
     uint16_t expected = 0;
@@ -53,7 +58,7 @@ void Accepted(int number, Page* page) {
   if (index >= 0 && table::Follows(number)) {
     entry = {Kind::kAccepted, static_cast<uint8_t>(index), 0};
   } else if (page != nullptr) {
-    client::CountClosed(page, 1);  // its end will not be seen
+    CountClosed(page);  // its end will not be seen
   }
   EntryGone(table::Exchange(number, entry));
 }
@@ -86,7 +91,7 @@ void Closed(Entry entry) {
   if (entry.kind != Kind::kAccepted) return;
   if (entry.extra != 0 && groups[entry.extra].fetch_sub(1) != 1) return;
   Page* page = pages[entry.index].load(std::memory_order_relaxed);
-  if (page != nullptr && page != kParents) client::CountClosed(page, 1);
+  if (page != nullptr && page != kParents) CountClosed(page);
 }
 
 void AfterFork() {

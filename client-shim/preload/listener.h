@@ -77,6 +77,9 @@ void LeaveAlone(Listener* listener);
 // Puts `ready_set` under every number of the listener.
 void Install(void* listener, int ready_set);
 
+// ringdeald asked the worker with this page to say when it became eligible, and it did.
+[[gnu::cold]] void PokeFor(const Page* page);
+
 // An accept found no free number: nothing is handed to this process until one may be free.
 void NoteFull(Listener* listener);
 // A number was closed, or an accept has got one: nothing but a load unless somebody was full.

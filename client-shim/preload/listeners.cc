@@ -168,6 +168,12 @@ void Install(void* listener, int ready_set) {
   }
 }
 
+void PokeFor(const Page* page) {
+  for (Listener& place : places) {
+    if (place.member.page() == page) return place.member.Poke();
+  }
+}
+
 void NoteFull(Listener* listener) {
   const int saved_errno = errno;
   if (!listener->full.exchange(true)) listener->ShowPause();

@@ -80,6 +80,19 @@ def test_a_worker_takes_counts_and_leaves(library, peer, control, listener):
     peer.wait_for_line("leave")
 
 
+@pytest.mark.parametrize("call, count", [("closed", 1), ("queued", 0)])
+def test_what_may_end_a_maximum_is_said_if_ringdeald_waits_for_it(call, count, library, peer, control,
+                                                                  listener):
+    handle = join(library, control, listener=b"web", listener_fd=listener.fileno())
+    worker = peer.wait_for_worker()
+    getattr(library, f"ringdeal_{call}")(handle, count)
+    worker.page[words.WANTS_READY] = 1
+    getattr(library, f"ringdeal_{call}")(handle, count)
+    peer.wait_for_line("ready")
+    library.ringdeal_leave(handle)
+    assert sum("ready" in str(line) for line in peer.lines) == 1, "said without being asked"
+
+
 def test_it_goes_direct_when_ringdeald_dies(library, peer, control, listener):
     handle = join(library, control, listener=b"web", listener_fd=listener.fileno())
     number = library.ringdeal_fd(handle)

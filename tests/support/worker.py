@@ -127,6 +127,7 @@ class Worker:
         self.connections.remove(connection)
         connection.close()
         self.page.closed += 1
+        self.poke()
 
     def readable(self, timeout):
         import select
