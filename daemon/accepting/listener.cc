@@ -15,7 +15,9 @@ DealerSettings SettingsOf(const ListenerConfig& config, const Limits& limits) {
           .busy_after_ns = static_cast<uint64_t>(config.busy_after.count()),
           .recall_after_ns = static_cast<uint64_t>(config.recall_after.count()),
           .channel_depth = limits.channel_depth,
-          .workers = limits.workers};
+          .workers = limits.workers,
+          .max_active_per_worker = config.max_active_per_worker,
+          .max_active = config.max_active};
 }
 
 const char* NameOf(IntakeState state) {

@@ -312,6 +312,7 @@ bool Dealer::GiveUpOn(Slot slot, int error_number, uint64_t now_ns) {
 
 std::optional<Slot> Dealer::Choose(ReceivingCpu cpu, uint64_t now_ns) {
   RefreshSome(now_ns);
+  if (IsAtMaximum()) return std::nullopt;
   if (const auto slot = ChooseOwed(now_ns)) return slot;
   if (const auto slot = ChooseEligible(cpu, now_ns)) return slot;
   return ChooseBusy(now_ns);
@@ -350,7 +351,10 @@ std::optional<Slot> Dealer::ChooseBusy(uint64_t now_ns) {
 }
 
 StandingRules Dealer::RulesAt(uint64_t now_ns) const {
-  return {now_ns, settings_.busy_after_ns, settings_.channel_depth};
+  return {.now_ns = now_ns,
+          .busy_after_ns = settings_.busy_after_ns,
+          .channel_depth = settings_.channel_depth,
+          .max_load = settings_.max_active_per_worker};
 }
 
 void Dealer::Refresh(Slot slot, uint64_t now_ns) {

@@ -30,6 +30,9 @@ struct DealerSettings {
   uint64_t recall_after_ns = 0;
   uint64_t channel_depth = 0;
   size_t workers = 0;  // the most that there may be
+  // The most load of one worker, and of all together; 0: no limit.
+  uint64_t max_active_per_worker = 0;
+  uint64_t max_active = 0;
 };
 
 class Dealer {
@@ -145,7 +148,12 @@ class Dealer {
   void Refresh(Slot slot, uint64_t now_ns);
   void RefreshSome(uint64_t now_ns);
   void RefreshAll(uint64_t now_ns);
-  bool AnyAvailable() const { return view_.FirstEligible() || view_.FirstBusy(); }
+  bool IsAtMaximum() const {
+    return settings_.max_active != 0 && view_.load() >= settings_.max_active;
+  }
+  bool AnyAvailable() const {
+    return !IsAtMaximum() && (view_.FirstEligible() || view_.FirstBusy());
+  }
   bool WantsWatchLocked() const { return sent_since_look_ && !untaken_is_watched_; }
   std::optional<Slot> Choose(ReceivingCpu cpu, uint64_t now_ns);
   std::optional<Slot> ChooseOwed(uint64_t now_ns);

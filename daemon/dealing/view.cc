@@ -75,12 +75,14 @@ void View::Dealt(Slot slot, ReceivingCpu cpu) {
 }
 
 void View::Forget(const WorkerView& worker) {
+  load_ -= worker.load;
   if (worker.standing != Standing::kEligible) return;
   eligible_load_ -= worker.load;
   eligible_weight_ -= worker.weight;
 }
 
 void View::Remember(const WorkerView& worker) {
+  load_ += worker.load;
   const Rank rank = policy_->rank(worker);
   if (worker.standing == Standing::kEligible) {
     eligible_load_ += worker.load;

@@ -75,6 +75,8 @@ class View {
   // The next worker whose line is due to be read, in rotation; nothing if there is none.
   std::optional<Slot> NextToRead();
 
+  // Of all of them together, also of those that may be given nothing.
+  uint64_t load() const { return load_; }
   size_t size() const { return members_.size(); }
   const std::vector<Slot>& members() const { return members_; }
   const WorkerView& worker(Slot slot) const { return workers_[slot]; }
@@ -97,6 +99,7 @@ class View {
   std::vector<size_t> places_;       // by slot: its index in members_
   RankHeap eligible_;
   RankHeap busy_;
+  uint64_t load_ = 0;
   uint64_t eligible_load_ = 0;    // the sum of their loads
   uint64_t eligible_weight_ = 0;  // and of their weights
   Seats seats_;

@@ -11,9 +11,10 @@ using Slot = uint32_t;
 
 // May the worker be given a connection now?
 enum class Standing : uint8_t {
-  kEligible,     // yes
-  kBusy,         // only if nobody is eligible: no progress for many times busy_after
-  kUnavailable,  // no: observer, paused, draining, left, full, or no thread of it waits in accept
+  kEligible,  // yes
+  kBusy,      // only if nobody is eligible: no progress for many times busy_after
+  // no: observer, paused, draining, left, full, at its maximum, or no thread of it waits in accept
+  kUnavailable,
 };
 
 struct WorkerView {

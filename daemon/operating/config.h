@@ -40,6 +40,10 @@ struct ListenerConfig {
   // A connection that its worker has not taken for so long goes to another, if that worker shows no
   // progress and another is free.
   Duration recall_after = std::chrono::milliseconds(5);
+  // The most load (connections, and work that it says it holds) of one worker, and of all together:
+  // beyond, connections wait in the kernel. 0: no limit.
+  size_t max_active_per_worker = 0;
+  size_t max_active = 0;
   bool share_listener = true;  // workers get the listener itself, so that they can fail open
   // Who may bind the address under the shim or register without holding the listener. Root and
   // ringdeald's own user always may.

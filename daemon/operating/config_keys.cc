@@ -93,6 +93,13 @@ constexpr ConfigKey kKeys[] = {
      "A connection that was handed off and not taken for longer goes to another worker, if its own "
      "shows no progress",
      [](C, L l) -> F { return &l.recall_after; }, TextKind::kNone, kMillisecond, 60 * kSecond},
+    {"listeners", "max_active_per_worker", "0", "connections",
+     "A worker with so much load is given nothing until it closes a connection; 0: no limit",
+     [](C, L l) -> F { return &l.max_active_per_worker; }, TextKind::kNone, 0, 1'000'000},
+    {"listeners", "max_active", "0", "connections",
+     "With so much load on all workers together, none is given anything until one closes a "
+     "connection; 0: no limit",
+     [](C, L l) -> F { return &l.max_active; }, TextKind::kNone, 0, 1'000'000},
     {"listeners", "share_listener", "true", "true or false",
      "Workers get the listener itself too, and go on without ringdeald if it is gone",
      [](C, L l) -> F { return &l.share_listener; }},
@@ -113,6 +120,10 @@ constexpr ConfigKey kKeys[] = {
      [](C, L l) -> F { return &l.busy_after; }, TextKind::kNone, 100 * kMicrosecond, 60 * kSecond},
     {"adopted", "recall_after", "5ms", "duration", "As of a listener",
      [](C, L l) -> F { return &l.recall_after; }, TextKind::kNone, kMillisecond, 60 * kSecond},
+    {"adopted", "max_active_per_worker", "0", "connections", "As of a listener",
+     [](C, L l) -> F { return &l.max_active_per_worker; }, TextKind::kNone, 0, 1'000'000},
+    {"adopted", "max_active", "0", "connections", "As of a listener",
+     [](C, L l) -> F { return &l.max_active; }, TextKind::kNone, 0, 1'000'000},
     {"adopted", "share_listener", "true", "true or false", "As of a listener",
      [](C, L l) -> F { return &l.share_listener; }},
 

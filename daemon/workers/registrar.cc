@@ -340,6 +340,8 @@ void Registrar::EndMembership(ControlConnection* connection) {
                        adoption_.LetGoIfUnused(member.listener);
                      });
                    });
+  // What it had counts no more towards max_active.
+  listeners_->Wake(member.listener);
 }
 
 void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {

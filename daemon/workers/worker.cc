@@ -25,7 +25,8 @@ Reading Worker::Read(const StandingRules& rules) {
   reading.standing = StandingOf(line, pending, without_progress, rules);
   if (full_at_taken_ && *full_at_taken_ != counts_.taken()) full_at_taken_.reset();
   if (suspect_ && reading.standing == Standing::kEligible) reading.standing = Standing::kBusy;
-  if (draining_ || gone_ || full_at_taken_) reading.standing = Standing::kUnavailable;
+  const bool closed_to_more = draining_ || gone_ || full_at_taken_;
+  if (closed_to_more || IsAtMaximum(reading.load, rules)) reading.standing = Standing::kUnavailable;
   return reading;
 }
 
@@ -70,7 +71,8 @@ Reading Worker::ReadReport(const StandingRules& rules) {
   const uint64_t pending = given() - std::min(report_->taken, given());
   reading.load = std::min(report_->active, given()) + pending + report_->pending;
   if (full_at_taken_ && *full_at_taken_ != report_->taken) full_at_taken_.reset();
-  const bool available = !draining_ && !gone_ && !full_at_taken_ && pending < rules.channel_depth;
+  const bool available = !draining_ && !gone_ && !full_at_taken_ && pending < rules.channel_depth &&
+                         !IsAtMaximum(reading.load, rules);
   reading.standing = available ? Standing::kEligible : Standing::kUnavailable;
   return reading;
 }

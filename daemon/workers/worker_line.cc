@@ -13,14 +13,14 @@ constexpr uint64_t kMostDirect = uint64_t{1} << 48;
 WorkerLine ReadLine(const Page& page) {
   const Page::Progress& progress = page.progress;
   WorkerLine line;
-  line.closed = progress.closed.load(std::memory_order_acquire);
+  line.closed = progress.closed.load(std::memory_order_seq_cst);
   line.direct = progress.direct.load(std::memory_order_acquire);
   line.taken = progress.taken.load(std::memory_order_seq_cst);
   line.waiting = progress.waiting.load(std::memory_order_seq_cst);
   line.pass_start = progress.pass_start.load(std::memory_order_relaxed);
   line.state = progress.state.load(std::memory_order_seq_cst);
   line.style = progress.style.load(std::memory_order_relaxed);
-  line.queued = progress.queued.load(std::memory_order_relaxed);
+  line.queued = progress.queued.load(std::memory_order_seq_cst);
   return line;
 }
 

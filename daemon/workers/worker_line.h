@@ -49,6 +49,7 @@ struct StandingRules {
   uint64_t now_ns = 0;         // CLOCK_MONOTONIC
   uint64_t busy_after_ns = 0;  // without progress for longer: in a long pass
   uint64_t channel_depth = 0;  // this many pending: unavailable
+  uint64_t max_load = 0;       // this load: unavailable; 0: no limit
 };
 
 // A worker without progress for this many times busy_after is not merely slow: it gets nothing
@@ -61,6 +62,11 @@ uint64_t WithoutProgress(const WorkerLine& line, uint64_t progress_ns, uint64_t 
 
 Standing StandingOf(const WorkerLine& line, uint64_t pending, uint64_t without_progress_ns,
                     const StandingRules& rules);
+
+// True of a worker that may not be given one more until it closes one.
+inline bool IsAtMaximum(uint64_t load, const StandingRules& rules) {
+  return rules.max_load != 0 && load >= rules.max_load;
+}
 
 // The most work that a worker is believed to hold and not to have begun.
 inline constexpr uint32_t kMostQueued = 1 << 20;
