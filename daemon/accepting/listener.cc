@@ -14,6 +14,7 @@ DealerSettings SettingsOf(const ListenerConfig& config, const Limits& limits) {
                     .coverage = config.coverage == "any" ? Coverage::kAny : Coverage::kAll},
           .busy_after_ns = static_cast<uint64_t>(config.busy_after.count()),
           .recall_after_ns = static_cast<uint64_t>(config.recall_after.count()),
+          .stuck_after_ns = static_cast<uint64_t>(config.stuck_after.count()),
           .channel_depth = limits.channel_depth,
           .workers = limits.workers,
           .max_active_per_worker = config.max_active_per_worker,

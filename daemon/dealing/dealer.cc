@@ -175,6 +175,24 @@ void Dealer::EndRecall(Slot slot, uint64_t worker_id, uint64_t now_ns) {
   if (Worker* worker = Find(slot, worker_id)) worker->EndRecall(now_ns);
 }
 
+Dealer::StuckLook Dealer::TakeStuck(uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  StuckLook look{.workers = {}, .next_ns = now_ns + settings_.stuck_after_ns};
+  for (const Slot slot : view_.members()) {
+    Worker& worker = *workers_[slot];
+    const uint64_t begun = worker.PassStart();
+    if (begun == 0 || begun > now_ns) continue;
+    const uint64_t due = begun + settings_.stuck_after_ns;
+    if (due > now_ns) {
+      look.next_ns = std::min(look.next_ns, due);
+    } else if (worker.MarkStuck(begun)) {
+      ++stuck_;
+      look.workers.push_back({slot, worker.identity().pid, now_ns - begun});
+    }
+  }
+  return look;
+}
+
 Worker* Dealer::Find(Slot slot, uint64_t worker_id) const {
   Worker* worker = At(slot);
   return worker != nullptr && worker->identity().id == worker_id ? worker : nullptr;
@@ -401,6 +419,7 @@ void Dealer::Show(ListenerSnapshot* snapshot, uint64_t now_ns) {
   snapshot->workers_joined = joined_;
   snapshot->workers_left = left_;
   snapshot->counters_clamped = clamped_;
+  snapshot->workers_stuck = stuck_;
   snapshot->handoffs = {{"delivered", delivered_},
                         {"full", found_full_},
                         {"gone", found_gone_},

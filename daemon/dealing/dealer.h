@@ -28,6 +28,7 @@ struct DealerSettings {
   PolicyRules rules = {};
   uint64_t busy_after_ns = 0;
   uint64_t recall_after_ns = 0;
+  uint64_t stuck_after_ns = 0;
   uint64_t channel_depth = 0;
   size_t workers = 0;  // the most that there may be
   // The most load of one worker, and of all together; 0: no limit.
@@ -102,6 +103,17 @@ class Dealer {
   void EndRecall(Slot slot, uint64_t worker_id, uint64_t now_ns);
   // The slots whose counts had to be corrected for the first time since the last call.
   std::vector<Slot> TakeLiars();
+  struct StuckWorker {
+    Slot slot = 0;
+    pid_t pid = 0;
+    uint64_t pass_ns = 0;
+  };
+  struct StuckLook {
+    std::vector<StuckWorker> workers;
+    uint64_t next_ns = 0;  // no other can be stuck before
+  };
+  // The workers that have been in one pass for stuck_after, each once a pass.
+  StuckLook TakeStuck(uint64_t now_ns);
   void Show(ListenerSnapshot* snapshot, uint64_t now_ns);
 
   // --- acceptor thread
@@ -185,6 +197,7 @@ class Dealer {
   bool holding_ = false;
   // Only grow.
   uint64_t clamped_ = 0;
+  uint64_t stuck_ = 0;
   uint64_t joined_ = 0;
   uint64_t left_ = 0;
   uint64_t redealt_ = 0;

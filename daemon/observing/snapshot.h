@@ -62,6 +62,7 @@ struct ListenerSnapshot {
   uint64_t workers_joined = 0;
   uint64_t workers_left = 0;
   uint64_t counters_clamped = 0;  // times that a worker's counts ran backwards or past what it had
+  uint64_t workers_stuck = 0;     // passes that lasted longer than stuck_after
   uint64_t listener_repairs = 0;  // O_NONBLOCK or the listening state set again
   // With a policy that looks at where workers sit; else they stay as they are here.
   std::map<std::string, uint64_t> deals_by_ring;  // "0" to "4"

@@ -78,6 +78,7 @@ Json ListenerOf(const ListenerSnapshot& listener) {
       {"kept", listener.kept},
       {"listener_repairs", listener.listener_repairs},
       {"counters_clamped", listener.counters_clamped},
+      {"workers_stuck", listener.workers_stuck},
       {"workers_joined", listener.workers_joined},
       {"workers_left", listener.workers_left},
       {"deals_by_ring", ObjectOf(listener.deals_by_ring)},

@@ -40,6 +40,8 @@ struct ListenerConfig {
   // A connection that its worker has not taken for so long goes to another, if that worker shows no
   // progress and another is free.
   Duration recall_after = std::chrono::milliseconds(5);
+  // In one pass for longer, a worker is reported as stuck, once a pass; nothing is done to it.
+  Duration stuck_after = std::chrono::seconds(30);
   // The most load (connections, and work that it says it holds) of one worker, and of all together:
   // beyond, connections wait in the kernel. 0: no limit.
   size_t max_active_per_worker = 0;

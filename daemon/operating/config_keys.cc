@@ -93,6 +93,9 @@ constexpr ConfigKey kKeys[] = {
      "A connection that was handed off and not taken for longer goes to another worker, if its own "
      "shows no progress",
      [](C, L l) -> F { return &l.recall_after; }, TextKind::kNone, kMillisecond, 60 * kSecond},
+    {"listeners", "stuck_after", "30s", "duration",
+     "In one pass for longer, a worker is reported as stuck, once a pass; nothing is done to it",
+     [](C, L l) -> F { return &l.stuck_after; }, TextKind::kNone, 100 * kMillisecond, 24 * kHour},
     {"listeners", "max_active_per_worker", "0", "connections",
      "A worker with so much load is given nothing until it closes a connection; 0: no limit",
      [](C, L l) -> F { return &l.max_active_per_worker; }, TextKind::kNone, 0, 1'000'000},
@@ -120,6 +123,8 @@ constexpr ConfigKey kKeys[] = {
      [](C, L l) -> F { return &l.busy_after; }, TextKind::kNone, 100 * kMicrosecond, 60 * kSecond},
     {"adopted", "recall_after", "5ms", "duration", "As of a listener",
      [](C, L l) -> F { return &l.recall_after; }, TextKind::kNone, kMillisecond, 60 * kSecond},
+    {"adopted", "stuck_after", "30s", "duration", "As of a listener",
+     [](C, L l) -> F { return &l.stuck_after; }, TextKind::kNone, 100 * kMillisecond, 24 * kHour},
     {"adopted", "max_active_per_worker", "0", "connections", "As of a listener",
      [](C, L l) -> F { return &l.max_active_per_worker; }, TextKind::kNone, 0, 1'000'000},
     {"adopted", "max_active", "0", "connections", "As of a listener",

@@ -58,6 +58,7 @@ Daemon::Daemon(Config config, std::shared_ptr<const Topology> topology)
       redealer_(
           std::make_unique<Redealer>(&loop_, std::move(topology), config_.topology.empty(),
                                      static_cast<uint64_t>(config_.receive_half_life.count()))),
+      stuck_watch_(std::make_unique<StuckWatch>(&loop_, config_, listeners_.get())),
       registrar_(std::make_unique<Registrar>(&loop_, config_, self_, listeners_.get(), owned_.get(),
                                              &notebook_, recaller_.get(), redealer_.get(),
                                              [this] { return RenderStatus(TakeSnapshot()); })),

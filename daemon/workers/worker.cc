@@ -92,6 +92,13 @@ Result<void> Worker::Ring(uint64_t deadline_ns) {
   return channel_->Ring();
 }
 
+// A paused one waits for other things, in a wait that does not include the slot.
+uint64_t Worker::PassStart() const {
+  const WorkerLine line = ReadLine(*page_.get());
+  const bool may_be_in_one = line.state == WorkerState::kWorker && line.waiting == 0;
+  return may_be_in_one ? line.pass_start : 0;
+}
+
 Worker::Answer Worker::AnswerToBell(uint64_t now_ns) const {
   const WorkerLine line = ReadLine(*page_.get());
   if (line.state == WorkerState::kWorker) {

@@ -103,6 +103,13 @@ class Worker {
   // Returns true the first time.
   bool MarkLiar() { return !std::exchange(liar_, true); }
 
+  // When the pass that it is in began; 0: it is in none, or takes no connections.
+  uint64_t PassStart() const;
+  // Returns true the first time for a pass.
+  bool MarkStuck(uint64_t pass_start) {
+    return std::exchange(stuck_pass_, pass_start) != pass_start;
+  }
+
   // Where it sits, and how that is known: of a placement.
   void SetSeat(std::string cpus, const char* source) {
     seat_cpus_ = std::move(cpus);
@@ -151,6 +158,7 @@ class Worker {
   bool draining_ = false;
   bool gone_ = false;
   bool liar_ = false;
+  uint64_t stuck_pass_ = 0;  // the start of the pass that was reported last
   uint64_t bell_deadline_ns_ = 0;
   uint64_t bell_declined_at_passes_ = 0;
 };

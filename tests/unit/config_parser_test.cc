@@ -196,7 +196,7 @@ const BadFile kShapes[] = {
     {"ListenerAsAText", "listeners:\n  - web\n",
      "f.yaml:2:5: 'key: value' lines are expected in listener; known: name, bind, backlog, "
      "ipv6_only, mode, owner, group, policy, slack, slack_percent, coverage, busy_after, "
-     "recall_after, max_active_per_worker, max_active, share_listener, allow"},
+     "recall_after, stuck_after, max_active_per_worker, max_active, share_listener, allow"},
     {"SectionAsAText", "http: 127.0.0.1:9945\n",
      "f.yaml:1:7: 'key: value' lines are expected in http; known: bind"},
     {"DocumentAsAList", "- acceptors\n",
@@ -236,10 +236,11 @@ http: {bind: ""}
 listeners:
   - {name: a, bind: 'unix:/a', backlog: 7, mode: 0777, owner: "5", group: "6",
      policy: round-robin, slack: 8, slack_percent: 0.25, coverage: any, busy_after: 3ms,
-     recall_after: 5s, max_active_per_worker: 15, max_active: 16, share_listener: false, allow: ["7", "@8", "9"]}
+     recall_after: 5s, stuck_after: 19s, max_active_per_worker: 15, max_active: 16, share_listener: false, allow: ["7", "@8", "9"]}
   - {name: b, bind: '[::1]:0', ipv6_only: true}
 adopted: {policy: round-robin, busy_after: 4ms, recall_after: 6s, share_listener: false, slack: 9,
-          slack_percent: 1000, coverage: any, max_active_per_worker: 17, max_active: 18}
+          slack_percent: 1000, coverage: any, stuck_after: 20s,
+          max_active_per_worker: 17, max_active: 18}
 log: {level: debug, format: json}
 limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, channel_depth: 13,
          registration_timeout: 14s}
@@ -267,6 +268,7 @@ limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, 
   a.coverage = "any";
   a.busy_after = milliseconds(3);
   a.recall_after = seconds(5);
+  a.stuck_after = seconds(19);
   a.max_active_per_worker = 15;
   a.max_active = 16;
   a.share_listener = false;
@@ -279,6 +281,7 @@ limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, 
   expected.adopted.policy = "round-robin";
   expected.adopted.busy_after = milliseconds(4);
   expected.adopted.recall_after = seconds(6);
+  expected.adopted.stuck_after = seconds(20);
   expected.adopted.max_active_per_worker = 17;
   expected.adopted.max_active = 18;
   expected.adopted.share_listener = false;

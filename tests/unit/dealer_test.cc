@@ -107,6 +107,7 @@ class DealerTest : public testing::Test {
     return {.policy = FindPolicy("least-loaded"),
             .busy_after_ns = 2 * kMs,
             .recall_after_ns = 5 * kMs,
+            .stuck_after_ns = 100 * kMs,
             .channel_depth = 128,
             .workers = 8};
   }
@@ -676,6 +677,45 @@ TEST(RecallThreadTest, IsReplacedWhenAReceiveDoesNotReturn) {
   release = true;
   while (recall.busy()) std::this_thread::yield();
   failpoint::SetHandler("recall-receive", nullptr);
+}
+
+TEST_F(DealerTest, SaysOnceAPassThatAWorkerIsStuck) {
+  Process process, other;
+  const Slot slot = Join(&process);
+  Join(&other);
+  process.Accepting();
+  other.Accepting();
+  EXPECT_EQ(dealer_.TakeStuck(kNow).next_ns, kNow + 100 * kMs);
+  process.page().progress.pass_start = kNow;
+  const auto early = dealer_.TakeStuck(kNow + 60 * kMs);
+  EXPECT_TRUE(early.workers.empty());
+  EXPECT_EQ(early.next_ns, kNow + 100 * kMs) << "it would be found late";
+  const auto due = dealer_.TakeStuck(kNow + 101 * kMs);
+  ASSERT_EQ(due.workers.size(), 1u);
+  EXPECT_EQ(due.workers[0].slot, slot);
+  EXPECT_EQ(due.workers[0].pass_ns, 101 * kMs);
+  EXPECT_EQ(due.next_ns, kNow + 201 * kMs) << "looks again and again at one that is known";
+  EXPECT_TRUE(dealer_.TakeStuck(kNow + 500 * kMs).workers.empty());
+  process.page().progress.pass_start = kNow + 510 * kMs;
+  EXPECT_EQ(dealer_.TakeStuck(kNow + 700 * kMs).workers.size(), 1u);
+  ListenerSnapshot snapshot;
+  dealer_.Show(&snapshot, kNow);
+  EXPECT_EQ(snapshot.workers_stuck, 2u);
+}
+
+TEST_F(DealerTest, CallsNobodyStuckWhoWaitsOrIsPaused) {
+  Process waiting, paused, lying;
+  for (Process* process : {&waiting, &paused, &lying}) {
+    Join(process);
+    process->Accepting();
+    process->page().progress.pass_start = kNow;
+  }
+  waiting.page().progress.waiting = 1;
+  paused.page().progress.state = WorkerState::kPaused;
+  lying.page().progress.pass_start = ~uint64_t{0};
+  const auto look = dealer_.TakeStuck(kNow + 500 * kMs);
+  EXPECT_TRUE(look.workers.empty());
+  EXPECT_EQ(look.next_ns, kNow + 600 * kMs);
 }
 
 class LimitedDealerTest : public DealerTest {

@@ -72,6 +72,7 @@ TEST(Metrics, LeaveNoFieldOut) {
            "ringdeal_workers_joined_total{listener=\"web\"} 209",
            "ringdeal_workers_left_total{listener=\"web\"} 210",
            "ringdeal_counters_clamped_total{listener=\"web\"} 211",
+           "ringdeal_workers_stuck_total{listener=\"web\"} 219",
            "ringdeal_listener_repairs_total{listener=\"web\"} 212",
            "ringdeal_deals_by_ring_total{listener=\"web\",ring=\"3\"} 216",
            "ringdeal_guard_turned_away_total{listener=\"web\"} 217",

@@ -50,6 +50,7 @@ inline ListenerSnapshot SampleListener(std::string name) {
   listener.deals_by_ring = {{"0", 215}, {"3", 216}};
   listener.turned_away = 217;
   listener.decks_dealt = 218;
+  listener.workers_stuck = 219;
   listener.deck = {{.cpu = 6, .stakes = {{0, 0.25, 1}, {4, 0.5, 3}}}};
   return listener;
 }
