@@ -381,6 +381,10 @@ void Dealer::Refresh(Slot slot, uint64_t now_ns) {
     ++clamped_;
     if (workers_[slot]->MarkLiar()) liars_.push_back(slot);
   }
+  // Its bell asked for the poke that came, or was not needed. A hold asks every worker.
+  if (reading.cleared && !holding_) {
+    workers_[slot]->page().orders.wants_ready.store(0, std::memory_order_relaxed);
+  }
   view_.Update(slot, reading.load, reading.standing, reading.in_long_pass);
 }
 

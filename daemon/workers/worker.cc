@@ -18,7 +18,9 @@ Reading Worker::Read(const StandingRules& rules) {
   reading.honest = counts_.Believe(line, given());
   if (counts_.taken() != taken_before) progress_ns_ = rules.now_ns;
   const uint64_t pending = given() - counts_.taken();
+  const bool was_suspect = suspect_;
   if (pending > 0 || untaken_since_ns_ != 0 || suspect_) LookForLife(line, rules.now_ns);
+  reading.cleared = was_suspect && !suspect_;
   reading.load = counts_.active() + pending + BelievedQueued(line);
   const uint64_t without_progress = WithoutProgress(line, progress_ns_, rules.now_ns);
   reading.in_long_pass = without_progress > rules.busy_after_ns;

@@ -59,7 +59,8 @@ struct Reading {
   uint64_t load = 0;
   Standing standing = Standing::kUnavailable;
   bool in_long_pass = false;
-  bool honest = true;  // false: the counts had to be corrected
+  bool honest = true;    // false: the counts had to be corrected
+  bool cleared = false;  // it is no suspect any more
 };
 
 class Worker {

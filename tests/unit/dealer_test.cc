@@ -615,6 +615,31 @@ TEST_F(RecallTest, DoesNotPassOverASuspectThatShowsLife) {
   EXPECT_EQ(ShowOf(stopped).state, "worker");
 }
 
+TEST_F(RecallTest, DoesNotLetAWorkerPokeForEverThatWasOnceASuspect) {
+  Process* stopped = DealOne();
+  EXPECT_EQ(Recall(kNow + 5 * kMs), 1u);
+  EXPECT_EQ(stopped->page().orders.wants_ready, 1u);
+  EXPECT_EQ(stopped->Take(), FrameKind::kDoorbell);
+  EXPECT_EQ(DealOne(kNow + 6 * kMs), stopped);
+  EXPECT_EQ(stopped->page().orders.wants_ready, 0u);
+}
+
+TEST_F(RecallTest, DoesNotTakeBackTheWishOfAHoldFromASuspectThatShowsLife) {
+  Process* stopped = DealOne();
+  EXPECT_EQ(Recall(kNow + 5 * kMs), 1u);
+  Process* other = OtherThan(stopped);
+  for (Process* each : {stopped, other}) {
+    each->page().progress.state = WorkerState::kPaused;
+  }
+  EXPECT_EQ(Deal(kNow + 6 * kMs), Dealer::Outcome::kKept);
+  EXPECT_EQ(dealer_.Prepare(kNow + 6 * kMs).readiness, Dealer::Readiness::kHold);
+  EXPECT_EQ(stopped->Take(), FrameKind::kDoorbell);
+  stopped->page().progress.state = WorkerState::kWorker;
+  ++stopped->page().signs.passes;
+  EXPECT_EQ(ShowOf(stopped).state, "worker");
+  EXPECT_EQ(stopped->page().orders.wants_ready, 1u);
+}
+
 TEST_F(RecallTest, DoesNotHoldWhileOnlySuspectsAreLeft) {
   Process* stopped = DealOne();
   EXPECT_EQ(Recall(kNow + 5 * kMs), 1u);
