@@ -67,6 +67,9 @@ class Upgrade(Default):
     slow = True
     checks = ("start", "reload_under_load")
     dealt_after_reload = False
+    fails = {"reload_under_load": "what the last of the old workers had not taken as they left can be "
+                                  "given to nobody: the new ones are not dealt to"}
+    at_times = tuple(fails)
 
     def command(self, directory, address):
         """A master whose parent is still there ignores the signal: a shell starts it, and ends."""
@@ -93,3 +96,5 @@ class UpgradeWithShim(Upgrade):
     variant = "SIGUSR2, env LD_PRELOAD"
     main = "env LD_PRELOAD; env RINGDEAL_CONTROL;"
     dealt_after_reload = True
+    fails = {}
+    at_times = ()
