@@ -78,8 +78,9 @@ def start_daemon(directory, closing):
 
 @pytest.fixture
 def daemon(start_daemon):
-    """A ringdeald with one owned listener, "web"."""
-    return start_daemon("name: web, bind: 127.0.0.1:0")
+    """A ringdeald with one owned listener, "web". It takes nothing back from a worker that a slow
+    machine, or a test that looks at what waits for it, keeps from coming: test_recall is for that."""
+    return start_daemon("name: web, bind: 127.0.0.1:0, recall_after: 1min")
 
 
 @pytest.fixture

@@ -13,6 +13,11 @@ from support.worker import DOORBELL
 WORKERS = 8
 
 
+@pytest.fixture
+def daemon(start_daemon):
+    return start_daemon("name: web, bind: 127.0.0.1:0")
+
+
 @pytest.fixture(params=["event loops", "one at a time"])
 def prefork(request, daemon, target):
     """The pids of eight workers of one server."""
