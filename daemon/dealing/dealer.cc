@@ -352,6 +352,7 @@ std::optional<Slot> Dealer::ChooseEligible(ReceivingCpu cpu, uint64_t now_ns) {
   // One that is found not to be eligible is proposed no more, so this ends.
   int worse = 0;
   while (const auto slot = view_.Pick(cpu)) {
+    if (slot == next) return slot;  // just read
     const Rank believed = view_.RankOf(*slot);
     Refresh(*slot, now_ns);
     if (view_.worker(*slot).standing != Standing::kEligible) continue;

@@ -59,6 +59,7 @@ class Dealer {
     uint64_t taken = 0;
     int last_cpu = -1;  // on which it took the last one
   };
+  // In ascending order of their slots.
   std::vector<Dealable> FindDealable() const;
   // Where one worker sits, as it is to be shown.
   struct ShownSeat {

@@ -103,16 +103,15 @@ void Redealer::Use(std::shared_ptr<const Topology> topology, uint64_t now_ns) {
 }
 
 bool Redealer::Seat(Table* table, const Dealables& workers, uint64_t now_ns) const {
-  std::map<Slot, Seated> seated;
-  bool others = workers.size() != table->seated.size();
+  auto& seated = table->seated;
+  bool others = false;
   for (const Dealer::Dealable& worker : workers) {
-    const auto before = table->seated.find(worker.slot);
-    const bool is_new =
-        before == table->seated.end() || before->second.worker_id != worker.identity->id;
-    Seated& now =
-        seated.emplace(worker.slot, is_new ? Sit(*worker.identity) : std::move(before->second))
-            .first->second;
-    others |= is_new;
+    auto found = seated.find(worker.slot);
+    if (found == seated.end() || found->second.worker_id != worker.identity->id) {
+      found = seated.insert_or_assign(worker.slot, Sit(*worker.identity)).first;
+      others = true;
+    }
+    Seated& now = found->second;
     if (now.taken == worker.taken) continue;
     // Some set their affinity after they joined.
     if (now.taken == 0 && now.placement.source() == PlacementSource::kNone) {
@@ -121,8 +120,11 @@ bool Redealer::Seat(Table* table, const Dealables& workers, uint64_t now_ns) con
     now.taken = worker.taken;
     table->moved |= now.placement.Accepted(worker.last_cpu, now_ns);
   }
-  table->seated = std::move(seated);
-  return others;
+  if (seated.size() == workers.size()) return others;
+  std::erase_if(seated, [&workers](const auto& each) {
+    return !std::ranges::binary_search(workers, each.first, {}, &Dealer::Dealable::slot);
+  });
+  return true;
 }
 
 Redealer::Seated Redealer::Sit(const WorkerIdentity& identity) const {
