@@ -3,7 +3,8 @@ lets exactly one more in."""
 import pytest
 
 from support import build
-from support.clients import Burst, Http, connect, get, receive
+from support.clients import Burst, Http, Load, connect, get, receive
+from support.worker import Worker
 
 SERVER = build.SERVERS / "prefork_server.py"
 THREADED = build.SOURCE / "tests/integration/programs/threaded_server.py"
@@ -26,12 +27,12 @@ def wait_for_hold(daemon, accepted):
     assert listener["accepted"] == accepted and listener["kept"] == 0, listener
 
 
+def two_workers(daemon, closing):
+    return [closing.add(worker, worker.close).become() for worker in (Worker(daemon), Worker(daemon))]
+
+
 def test_each_close_of_a_worker_by_the_protocol_lets_one_in(limited, closing):
-    from support.worker import Worker
-    workers = [Worker(limited), Worker(limited)]
-    for worker in workers:
-        closing.add(worker, worker.close)
-        worker.become()
+    workers = two_workers(limited, closing)
     with Burst(limited.address(), 32):
         wait_for_hold(limited, 8)
         assert [len(worker.take_all()) for worker in workers] == [4, 4]
@@ -47,7 +48,6 @@ def test_each_close_of_a_worker_by_the_protocol_lets_one_in(limited, closing):
 
 
 def test_a_report_of_fewer_connections_lets_one_in(limited, closing):
-    from support.worker import Worker
     workers = [Worker(limited), Worker(limited)]
     for worker in workers:
         closing.add(worker, worker.close)
@@ -91,12 +91,8 @@ def test_a_close_while_the_program_waits_is_said(start_daemon, target):
 
 
 def test_a_worker_that_dies_makes_room(start_daemon, closing):
-    from support.worker import Worker
     daemon = start_daemon("name: web, bind: 127.0.0.1:0, max_active: 8")
-    workers = [Worker(daemon), Worker(daemon)]
-    for worker in workers:
-        closing.add(worker, worker.close)
-        worker.become()
+    workers = two_workers(daemon, closing)
     with Burst(daemon.address(), 16):
         wait_for_hold(daemon, 8)
         assert [len(worker.take_all()) for worker in workers] == [4, 4]
@@ -107,7 +103,6 @@ def test_a_worker_that_dies_makes_room(start_daemon, closing):
 
 def test_no_wake_up_is_lost_under_load(limited, target):
     """Closes race with holds that begin: a connection too few, and the load stands still."""
-    from support.clients import Load
     target([build.PYTHON, SERVER, "%s:%d" % limited.address(), "2"], limited).address()
     limited.wait_for_workers(2)
     load = Load(limited.address(), concurrency=32, limit=3000).wait()
