@@ -3,10 +3,10 @@ from harness.cell import SingleProcess, write
 SOCKET = """
 import java.io.*;
 import java.net.*;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.Phaser;
 
 class Server {
-  static final AtomicInteger served = new AtomicInteger();
+  static final Phaser served = new Phaser(1);  // who waits for the others at the end
 
   static void serve(Socket socket) {
     try (socket) {
@@ -26,7 +26,7 @@ class Server {
       }
     } catch (IOException gone) {
     } finally {
-      served.decrementAndGet();
+      served.arriveAndDeregister();
     }
   }
 
@@ -38,7 +38,7 @@ class Server {
       try {
         server.close();
         accepting.join();
-        while (served.get() > 0) Thread.sleep(1);
+        served.arriveAndAwaitAdvance();
       } catch (IOException | InterruptedException failure) {
         System.err.println(failure);
       }
@@ -46,10 +46,10 @@ class Server {
     while (!server.isClosed()) {
       try {
         var socket = server.accept();
-        served.incrementAndGet();
+        served.register();
         new Thread(() -> serve(socket)).start();
       } catch (IOException failure) {
-        Thread.sleep(10);
+        Thread.sleep(10);  // nothing says when there is a descriptor again
       }
     }
   }
@@ -71,7 +71,7 @@ class Server {
       channel.configureBlocking(false);
       channel.register(selector, SelectionKey.OP_READ, "");
     } catch (IOException failure) {
-      Thread.sleep(10);
+      Thread.sleep(10);  // nothing says when there is a descriptor again
     }
   }
 
