@@ -1,11 +1,15 @@
 """No connection is lost at the descriptor limit, and the page says how many are open."""
 import os
+import pathlib
+import re
 import signal
 import socket
 
 import pytest
 
 import peer as words
+from support import build
+from support.clients import Burst
 
 
 @pytest.mark.parametrize("wait", ["epoll", "accept"])
@@ -85,3 +89,36 @@ def test_a_child_counts_nothing_of_its_parents(peer, run, helpers):
         os.kill(server.pid, 10)
         server.wait_for_line("parent closed")
         assert worker.count(words.CLOSED) == 1
+
+
+def private_memory(pid):
+    """Of the shim's own variables in this process, in bytes: what is written of them, a page at
+    least for each that is."""
+    total, is_shims = 0, False
+    end = None
+    for line in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
+        mapping = re.match(r"([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ \S+ *(.*)", line)
+        if mapping:
+            begin, following, path = mapping.groups()
+            # Variables without a value at the start follow the library, in a mapping without a name.
+            is_shims = build.SHIM.name in path or (is_shims and not path and begin == end)
+            end = following
+        elif is_shims and line.startswith("Private_Dirty:"):
+            total += int(line.split()[1]) * 1024
+    return total
+
+
+def test_a_connection_costs_one_word_of_private_memory(daemon_with_web, run):
+    """docs/servers.md says so."""
+    page, word, count = os.sysconf("SC_PAGESIZE"), 4, 4096
+    server = run(build.PYTHON, build.SERVERS / "lone_server.py",
+                 "%s:%d" % daemon_with_web.address())
+    server.wait_for_line(r"^\d+$")
+    daemon_with_web.wait_for_workers(1, state="observer")
+    with Burst(daemon_with_web.address(), 1) as first:
+        assert first.spread() == {server.pid: 1}
+        before = private_memory(server.pid)
+        assert 0 < before < 256 * 1024
+        with Burst(daemon_with_web.address(), count) as burst:
+            assert burst.spread(30) == {server.pid: count}
+            assert private_memory(server.pid) - before <= count * word + page

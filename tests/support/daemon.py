@@ -32,12 +32,17 @@ class Daemon:
         self.start()
 
     def start(self):
-        self.process = Process([build.DAEMON, "--config", self.config], self.environment,
-                               self.preexec)
+        self.process = Process(self.command(), **self.process_options())
         self.pid = self.process.pid
         wait_until(self._answers, lambda: "ringdeald answers\n" + self.log())
         status, self.descriptors_at_start = self._status_and_descriptors()
         self.owned_at_start = owned(status)
+
+    def command(self):
+        return [build.DAEMON, "--config", self.config]
+
+    def process_options(self):
+        return {"environment": self.environment, "preexec": self.preexec}
 
     def _answers(self):
         if not self.process.running():
