@@ -239,7 +239,8 @@ class HttpServer::Server {
   }
 
   void Answer(evhttp_request* request) const {
-    const auto method = evhttp_request_get_command(request);
+    // A number: that of an unknown method is none of the enum's.
+    const unsigned method = evhttp_request_get_command(request);
     if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD)
       return Send(request, MethodNotAllowed(), true);
     const char* path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));

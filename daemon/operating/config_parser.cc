@@ -260,8 +260,11 @@ bool Parser::Fail(const YAML::Mark& mark, const std::string& problem) {
   const YAML::Mark known = mark.is_null() ? YAML::Mark() : mark;
   problem_ = file_name_ + ":" + std::to_string(known.line + 1) + ":" +
              std::to_string(known.column + 1) + ": " + problem;
-  // yaml-cpp repeats what it met, a line's end too.
-  std::replace(problem_.begin(), problem_.end(), '\n', ' ');
+  // yaml-cpp repeats what it met, a line's end or what a terminal obeys too.
+  for (char& byte : problem_) {
+    const bool controls = static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f;
+    if (controls) byte = byte == '\n' ? ' ' : '?';
+  }
   return false;
 }
 

@@ -17,14 +17,13 @@ Reading Worker::Read(const StandingRules& rules) {
   const uint64_t taken_before = counts_.taken();
   reading.honest = counts_.Believe(line, given());
   if (counts_.taken() != taken_before) progress_ns_ = rules.now_ns;
-  const uint64_t pending = given() - counts_.taken();
   const bool was_suspect = suspect_;
-  if (pending > 0 || untaken_since_ns_ != 0 || suspect_) LookForLife(line, rules.now_ns);
+  if (pending() > 0 || untaken_since_ns_ != 0 || suspect_) LookForLife(line, rules.now_ns);
   reading.cleared = was_suspect && !suspect_;
-  reading.load = counts_.active() + pending + BelievedQueued(line);
+  reading.load = counts_.active() + pending() + BelievedQueued(line);
   const uint64_t without_progress = WithoutProgress(line, progress_ns_, rules.now_ns);
   reading.in_long_pass = without_progress > rules.busy_after_ns;
-  reading.standing = StandingOf(line, pending, without_progress, rules);
+  reading.standing = StandingOf(line, pending(), without_progress, rules);
   if (full_at_taken_ && *full_at_taken_ != counts_.taken()) full_at_taken_.reset();
   if (suspect_ && reading.standing == Standing::kEligible) reading.standing = Standing::kBusy;
   const bool closed_to_more = draining_ || gone_ || full_at_taken_;

@@ -92,6 +92,7 @@ class Worker {
   // For how long something has waited in the channel while the worker showed no sign of life, as of
   // the last Read; 0 if nothing waits. A worker that maps no page shows none: always 0.
   uint64_t StuckFor(uint64_t now_ns) const;
+  // None if one that was taken back from it had been believed to be taken.
   uint64_t pending() const { return given() - std::min(taken(), given()); }
   // Its channel is being emptied because it is stuck. If a connection is found there, it is a
   // suspect from then on: rung instead of dealt to, unless only suspects are left, until its page

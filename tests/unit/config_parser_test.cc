@@ -335,6 +335,12 @@ TEST(ConfigParser, LetsNoExceptionOutOfBrokenBytes) {
   EXPECT_FALSE(Parse("a: &a [*a]\n").ok());
 }
 
+TEST(ConfigParser, RepeatsNoByteThatATerminalObeys) {
+  const auto escape = Parse("adopt: \"\\\x1b\"\n");
+  ASSERT_FALSE(escape.ok());
+  EXPECT_EQ(escape.error().text, "f.yaml:1:11: no valid YAML: unknown escape character: ?");
+}
+
 class ConfigFile : public testing::Test {
  protected:
   void Write(const std::string& text) { std::ofstream(path_) << text; }
