@@ -106,7 +106,7 @@ void ReceiveReply(int control, int patience_ms, Reply* reply) {
   if (received->bytes == 0) return;
   reply->text[strcspn(reply->text, "\n")] = '\0';
   reply->answer = Answer::kGiven;
-  if (std::strncmp(reply->text, "{\"error\"", 8) == 0) {
+  if (std::strstr(reply->text, "\"error\":") != nullptr) {
     reply->answer = PassesByItself(reply->text) ? Answer::kAbsent : Answer::kRefused;
   }
   reply->message = std::move(*received);
@@ -149,6 +149,7 @@ BindResult AskToBind(const char* path, const char* address, int patience_ms) {
   Reply reply;
   ReceiveReply(control->get(), patience_ms, &reply);
   result.answer = reply.answer;
+  std::memcpy(result.text, reply.text, sizeof(result.text) - 1);
   UniqueFd* descriptors = reply.message.descriptors;
   if (reply.message.descriptor_count == 2) {
     result.listener = std::move(descriptors[kOwnedListener]);

@@ -19,6 +19,7 @@ struct BindResult {
   Answer answer = Answer::kAbsent;
   UniqueFd listener;  // the address is an owned listener, and we may have it
   UniqueFd door;
+  char text[256] = "";  // the answer's line, cut, if it was refused
 };
 
 struct Registration {

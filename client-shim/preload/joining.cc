@@ -250,7 +250,7 @@ int ListenWithoutDoor(int number, int backlog) {
   errno = saved_errno;
   const int result = real::listen(number, backlog);
   if (result != 0) return result;
-  SayWhyNot(text, asked.answer, "");
+  SayWhyNot(text, asked.answer, asked.text);
   // Refused: as if there were no shim. Late, or nobody is there: the first interest looks again.
   if (asked.door || asked.answer == Answer::kLate || asked.answer == Answer::kAbsent) {
     TrackOwnSocket(number, std::move(asked.door));

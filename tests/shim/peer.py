@@ -155,7 +155,8 @@ class Peer:
         elif request["op"] == "register" and self.refuses:
             with socket.socket(fileno=descriptors[0]) as listener:
                 listener.setblocking(False)  # as ringdeald has, for another worker
-            control.sendall(b'{"error":"not this one","code":"%s"}\n' % self.code.encode())
+            # In the order in which ringdeald writes them.
+            control.sendall(b'{"code":"%s","error":"not this one"}\n' % self.code.encode())
             self.refusals += 1
         elif request["op"] == "register":
             self._register(control, request, descriptors)
