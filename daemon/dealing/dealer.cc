@@ -152,18 +152,30 @@ void Dealer::BeginWatchOfUntaken() {
   untaken_is_watched_ = true;
 }
 
+void Dealer::ReadUntaken(uint64_t now_ns) {
+  for (const Slot slot : untaken_.slots()) Refresh(slot, now_ns);
+  untaken_.ForgetTaken();
+}
+
+bool Dealer::HasUntaken(uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  ReadUntaken(now_ns);
+  return !untaken_.empty();
+}
+
 Dealer::Overdue Dealer::TakeOverdue(uint64_t now_ns, bool may_end) {
   const std::lock_guard lock(mutex_);
   Overdue overdue;
   // Without picks nobody else reads whether others became free.
   if (!untaken_.empty()) RefreshSome(now_ns);
-  for (const Slot slot : untaken_.slots()) Refresh(slot, now_ns);
-  untaken_.ForgetTaken();
+  ReadUntaken(now_ns);
   for (const auto& [slot, unless_runnable] : untaken_.FindOverdue(now_ns)) {
     Worker& worker = *workers_[slot];
     worker.BeginRecall();
-    overdue.workers.push_back(
-        {{worker.channel(), slot, worker.identity().id}, worker.identity().pid, unless_runnable});
+    overdue.workers.push_back({{worker.channel(), slot, worker.identity().id},
+                               worker.identity().pid,
+                               unless_runnable,
+                               worker.StuckFor(now_ns)});
   }
   overdue.anything_waits = std::exchange(sent_since_look_, false) || !untaken_.empty();
   untaken_is_watched_ = overdue.anything_waits || !may_end;

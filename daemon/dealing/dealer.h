@@ -93,6 +93,7 @@ class Dealer {
     ToEmpty what;
     pid_t pid = 0;
     bool unless_runnable = false;  // its process: then it is only kept from running
+    uint64_t waited_ns = 0;        // something did, while the worker showed no life
   };
   struct Overdue {
     std::vector<OverdueWorker> workers;  // each to be emptied or not, with EndRecall at the end
@@ -102,6 +103,8 @@ class Dealer {
   // nothing waits and `may_end`, the watch is over.
   Overdue TakeOverdue(uint64_t now_ns, bool may_end);
   void EndRecall(Slot slot, uint64_t worker_id, uint64_t now_ns);
+  // True if something waits in the channel of a worker that is there.
+  bool HasUntaken(uint64_t now_ns);
   // The slots whose counts had to be corrected for the first time since the last call.
   std::vector<Slot> TakeLiars();
   struct StuckWorker {
@@ -161,6 +164,7 @@ class Dealer {
   void Refresh(Slot slot, uint64_t now_ns);
   void RefreshSome(uint64_t now_ns);
   void RefreshAll(uint64_t now_ns);
+  void ReadUntaken(uint64_t now_ns);
   bool IsAtMaximum() const {
     return settings_.max_active != 0 && view_.load() >= settings_.max_active;
   }

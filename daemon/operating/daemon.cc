@@ -20,6 +20,10 @@ namespace ringdeal {
 namespace {
 
 constexpr std::chrono::milliseconds kStopTick(10);
+// So long workers may take to come for what was handed to them, before ringdeald ends without
+// looking further. They would still find it, but from one that ends first nobody could take it
+// back.
+constexpr uint64_t kUntakenPatienceNs = 1'000'000'000;
 
 Self WhoWeAre() {
   Self self;
@@ -158,10 +162,13 @@ Snapshot Daemon::TakeSnapshot() {
   return snapshot;
 }
 
-// The first signal: accept no more, deal what is in our hand, end. The second: end.
+// The first signal: accept no more, deal what is in our hand, let it be taken, end. The second:
+// end.
 void Daemon::Stop() {
   if (stop_deadline_ns_ != 0) return loop_.Stop();
-  stop_deadline_ns_ = MonotonicNs() + static_cast<uint64_t>(config_.drain_timeout.count());
+  const auto patience_ns = static_cast<uint64_t>(config_.drain_timeout.count());
+  stop_deadline_ns_ = MonotonicNs() + patience_ns;
+  untaken_deadline_ns_ = MonotonicNs() + std::min(patience_ns, kUntakenPatienceNs);
   Log(LogLevel::kInfo, "stopping");
   NotifyServiceManager("STOPPING=1");
   registrar_->Stop();
@@ -177,9 +184,16 @@ void Daemon::Stop() {
 
 void Daemon::EndIfDealt() {
   const auto dealt = [](const auto& listener) { return listener->dealer().kept() == 0; };
+  const uint64_t now_ns = MonotonicNs();
+  const auto taken = [this, now_ns](const auto& listener) {
+    return now_ns >= untaken_deadline_ns_ || !listener->dealer().HasUntaken(now_ns);
+  };
   const auto& all = listeners_->all();
-  if (!recall_->busy() && std::all_of(all.begin(), all.end(), dealt)) return loop_.Stop();
-  if (MonotonicNs() < stop_deadline_ns_) return stop_timer_->Arm(kStopTick);
+  if (!recall_->busy() && std::all_of(all.begin(), all.end(), dealt) &&
+      std::all_of(all.begin(), all.end(), taken)) {
+    return loop_.Stop();
+  }
+  if (now_ns < stop_deadline_ns_) return stop_timer_->Arm(kStopTick);
   for (const auto& listener : all) {
     if (dealt(listener)) continue;
     Log(LogLevel::kError, "connections_dropped",

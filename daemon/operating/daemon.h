@@ -61,6 +61,7 @@ class Daemon {
   std::unique_ptr<EventLoop::Watch> stop_timer_;
   uint64_t started_ns_ = 0;
   uint64_t stop_deadline_ns_ = 0;  // 0 while serving
+  uint64_t untaken_deadline_ns_ = 0;
 };
 
 }  // namespace ringdeal

@@ -85,6 +85,7 @@ void Recaller::Recall(const ListenerPtr& listener, Dealer::OverdueWorker worker)
       {{"listener", listener->name()},
        {"slot", worker.what.slot},
        {"pid", worker.pid},
+       {"seconds", static_cast<double>(worker.waited_ns) * 1e-9},
        {"reason", "the worker does not come for what was handed to it"}});
   Empty(listener, std::move(worker.what), end);
 }

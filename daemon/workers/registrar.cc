@@ -145,7 +145,6 @@ Result<void, RequestError> Registrar::Bind(const Request& request, Caller* calle
 }
 
 Result<void, RequestError> Registrar::Register(const Request& request, Caller* caller) {
-  if (stopping_) return RequestError{code::kStopping, "ringdeald is stopping"};
   if (members_.contains(caller->connection)) {
     return RequestError{code::kAlreadyRegistered,
                         "one control connection is one worker; open another for another listener"};
@@ -169,6 +168,9 @@ Result<void, RequestError> Registrar::Register(const Request& request, Caller* c
     }
     held = *identity;
   }
+  if (stopping_ && !IsNeededToStop(request, held)) {
+    return RequestError{code::kStopping, "ringdeald is stopping"};
+  }
   const Result<std::shared_ptr<Listener>, RequestError> listener =
       FindListener(request, held, caller);
   if (!listener) return listener.error();
@@ -177,6 +179,19 @@ Result<void, RequestError> Registrar::Register(const Request& request, Caller* c
   Result<void, RequestError> joined = Join(request, *listener, *socket, caller);
   if (!joined) adoption_.LetGoIfUnused(*listener);
   return joined;
+}
+
+// A server that is reloaded replaces its workers: what the old ones leave has to go to the new
+// ones.
+bool Registrar::IsNeededToStop(const Request& request, const SocketIdentity& held) const {
+  std::shared_ptr<Listener> listener;
+  if (request.passes_listener) {
+    listener = listeners_->FindByIdentity(held);
+  } else if (request.listener) {
+    listener = listeners_->FindByName(*request.listener);
+  }
+  if (listener == nullptr) return false;
+  return listener->dealer().kept() > 0 || listener->dealer().HasUntaken(MonotonicNs());
 }
 
 // Possession of the listener is the permission to register; without it, the listener's `allow`.

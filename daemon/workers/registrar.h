@@ -42,7 +42,8 @@ class Registrar {
   void RunErrands(const std::shared_ptr<Listener>& listener);
   // Ends the control connection of a worker that can be dealt to no more.
   void EndWorker(const std::shared_ptr<Listener>& listener, Slot slot);
-  // From now on nobody may bind or join.
+  // From now on nobody may bind, and join only to take what is in hand or in the channels of
+  // others.
   void Stop() {
     stopping_ = true;
     adoption_.Stop();
@@ -77,6 +78,7 @@ class Registrar {
 
   Result<void, RequestError> SetDraining(const Request& request, Caller* caller, bool draining);
   // `held`: the identity of the listener that came with the request, if one did.
+  bool IsNeededToStop(const Request& request, const SocketIdentity& held) const;
   Result<std::shared_ptr<Listener>, RequestError> FindListener(const Request& request,
                                                                const SocketIdentity& held,
                                                                Caller* caller);

@@ -513,7 +513,8 @@ class RecallTest : public DealerTest {
   // What the recaller does, at this time; returns how many connections it found.
   size_t Recall(uint64_t now_ns) {
     size_t found = 0;
-    for (const auto& [each, pid, unless_runnable] : dealer_.TakeOverdue(now_ns, false).workers) {
+    for (const auto& [each, pid, unless_runnable, waited_ns] :
+         dealer_.TakeOverdue(now_ns, false).workers) {
       while (!(unless_runnable && runnable_)) {
         Result<std::optional<Connection>> connection = each.channel->TakeBack();
         if (!connection || !*connection) break;
@@ -556,6 +557,17 @@ TEST_F(RecallTest, DoesNotLeaveAConnectionWithAStoppedWorker) {
   EXPECT_EQ(ShowOf(stopped).pending, 0u);
   for (int i = 0; i < 4; ++i)
     EXPECT_EQ(DealOne(kNow + 6 * kMs), other) << "idle as the other looks";
+}
+
+TEST_F(RecallTest, DoesNotTakeForTakenWhatWaitsInAChannel) {
+  EXPECT_FALSE(dealer_.HasUntaken(kNow));
+  Process* process = DealOne();
+  EXPECT_TRUE(dealer_.HasUntaken(kNow));
+  process->Take();
+  EXPECT_FALSE(dealer_.HasUntaken(kNow));
+  DealOne();
+  for (const Slot slot : slots_) (void)dealer_.Detach(slot);
+  EXPECT_FALSE(dealer_.HasUntaken(kNow)) << "what one that left had is taken back";
 }
 
 TEST_F(RecallTest, DoesNotLeaveAConnectionBehindALongPass) {

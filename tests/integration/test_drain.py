@@ -1,0 +1,109 @@
+"""Drained by command, by closing the listening descriptor, and at ringdeald's stop: what a worker has goes
+on, what it has not taken goes to others, and under load no client notices."""
+import signal
+
+import pytest
+
+from support import build
+from support.clients import Burst, Load, connect, get
+from support.waiting import wait_until
+from support.worker import Refused, Worker
+
+WORKERS = 3
+PROGRAMS = {"event loops": "prefork_server.py", "one at a time": "blocking_server.py"}
+
+
+def start_workers(daemon, target, program):
+    target([build.PYTHON, build.SERVERS / PROGRAMS[program], "%s:%d" % daemon.address(),
+            str(WORKERS)], daemon).address()
+    return [each["pid"] for each in daemon.wait_for_workers(WORKERS)]
+
+
+def go_on(load, count=100):
+    finished = load.finished
+    wait_until(lambda: load.finished > finished + count, "requests go on")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_one_after_another_drained_by_command_under_load(start_daemon, target, program):
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0")
+    pids = start_workers(daemon, target, program)
+    load = Load(daemon.address(), concurrency=2)
+    try:
+        for pid in pids:
+            go_on(load)
+            request = {"listener": "web", "pid": pid}
+            assert daemon.ask({"op": "drain", **request})[0]["ok"]
+            daemon.wait_for(lambda _: daemon.worker(pid)["load"] == 0, "what it had is done")
+            handed = daemon.worker(pid)["handed"]
+            go_on(load)
+            assert daemon.worker(pid)["handed"] == handed, "it was given more"
+            assert daemon.ask({"op": "undrain", **request})[0]["ok"]
+            daemon.wait_for(lambda _: daemon.worker(pid)["handed"] > handed, "it is dealt to again")
+    finally:
+        load.stop()
+    assert not load.failures, load.failures
+
+
+def test_one_after_another_closes_its_listening_descriptor_under_load(start_daemon, target):
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0")
+    pids = start_workers(daemon, target, "event loops")
+    load = Load(daemon.address(), concurrency=8)
+    try:
+        for left in range(WORKERS - 1, 0, -1):
+            go_on(load)
+            with connect(daemon.address()) as kept:
+                closed = int(get(kept, b"/close-listener"))
+                daemon.wait_for(lambda _: closed not in [each["pid"] for each in daemon.workers()])
+                go_on(load)
+                assert int(get(kept)) == closed, "what it had goes on"
+            assert len(daemon.workers()) == left and closed in pids
+    finally:
+        load.stop()
+    assert not load.failures, load.failures
+
+
+def hold_what_a_worker_left(daemon, count):
+    """As many connections as ringdeald has in its hand, with nobody there to be given them."""
+    leaver = Worker(daemon).become()
+    burst = Burst(daemon.address(), count)
+    daemon.wait_for(lambda _: daemon.workers()[leaver.slot]["pending"] == count)
+    leaver.close()
+    daemon.wait_for(lambda _: daemon.listener()["kept"] == count)
+    return burst
+
+
+def stop(daemon):
+    daemon.process.signal(signal.SIGTERM)
+    daemon.process.wait_for_line("event=stopping")
+
+
+def test_a_worker_that_comes_while_ringdeald_stops_is_given_what_it_has_in_hand(start_daemon):
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0", more="drain_timeout: 1min")
+    with hold_what_a_worker_left(daemon, 8):
+        stop(daemon)
+        successor = Worker(daemon).become()
+        wait_until(lambda: successor.take_all() is not None and successor.page.taken == 8, "all taken")
+        assert daemon.process.wait() == 0
+        successor.close()
+    assert "connections_dropped" not in daemon.log()
+
+
+def test_a_second_sigterm_ends_it_at_once(start_daemon):
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0", more="drain_timeout: 1min")
+    with hold_what_a_worker_left(daemon, 1):
+        stop(daemon)
+        daemon.process.signal(signal.SIGTERM)
+        assert daemon.process.wait() == 0
+
+
+def test_nobody_joins_a_listener_that_has_nothing_to_give_while_ringdeald_stops(start_daemon):
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0", "name: idle, bind: 127.0.0.1:0",
+                          more="drain_timeout: 1min")
+    with hold_what_a_worker_left(daemon, 1):
+        stop(daemon)
+        with pytest.raises(Refused) as refused:
+            Worker(daemon, listener="idle")
+        assert refused.value.code == "stopping"
+        daemon.process.signal(signal.SIGTERM)
+        assert daemon.process.wait() == 0
