@@ -6,6 +6,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+from support import figures  # noqa: E402
 from support.daemon import Daemon  # noqa: E402
 from support.failpoint import Failpoint  # noqa: E402
 from support.fixtures import directory  # noqa: E402, F401
@@ -27,6 +28,10 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="slow: run with --slow"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    figures.write(terminalreporter)
 
 
 @pytest.fixture(autouse=True)

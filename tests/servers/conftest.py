@@ -11,6 +11,7 @@ import cells  # noqa: E402
 from harness import checks, table  # noqa: E402
 from harness.results import Results  # noqa: E402
 from harness.trial import Trial  # noqa: E402
+from support import figures  # noqa: E402
 
 PATIENCE = 300
 
@@ -37,6 +38,11 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize("cell, check", pairs)
 
 
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--slow"):
+        items[:] = [each for each in items if "slow" not in each.keywords]
+
+
 @pytest.fixture(autouse=True)
 def no_test_lasts_for_ever():
     """What hangs fails, and its processes are ended."""
@@ -59,3 +65,4 @@ def trial(pytestconfig):
 def pytest_terminal_summary(terminalreporter, config):
     for line in table.lines(config.results.in_order()):
         terminalreporter.write_line(line)
+    figures.write(terminalreporter)
