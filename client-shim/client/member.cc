@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <span>
 
+#include "client-shim/client/failpoint.h"
 #include "client-shim/client/member_use.h"
 #include "client-shim/client/page_writer.h"
 #include "client-shim/client/ready_set.h"
@@ -82,6 +83,7 @@ bool Member::AdoptRegistration(Registration* registration) {
 void Member::TellState() {
   Page* page = page_.load(std::memory_order_relaxed);
   if (page == nullptr) return;
+  RINGDEAL_FAILPOINT("not-started");
   SetStyle(page, one_at_a_time_.load(), -1);
   SetState(page, promoted_.load() ? WorkerState::kWorker : WorkerState::kObserver, control_.get());
 }
@@ -199,6 +201,7 @@ void Member::Leave(bool for_good) {
   const bool ours = !inherited_.load() && !shares_ready_set_.load();
   Page* page = page_.exchange(nullptr);
   if (page != nullptr) SetState(page, WorkerState::kLeft, -1);
+  RINGDEAL_FAILPOINT("left-stored");
   if (ours && control_.valid()) {
     (void)SendWithDescriptors(control_.get(),
                               std::as_bytes(std::span(kLeaveLine, sizeof(kLeaveLine) - 1)), {}, {},

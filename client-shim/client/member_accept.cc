@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "client-shim/client/accept_direct.h"
+#include "client-shim/client/failpoint.h"
 #include "client-shim/client/member.h"
 #include "client-shim/client/member_use.h"
 #include "client-shim/client/page_writer.h"
@@ -118,6 +119,7 @@ int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** count
     UniqueFd connection;
     switch (ReceiveOne(&frame, &connection)) {
       case Received::kConnection:
+        RINGDEAL_FAILPOINT("received");
         CountTaken(page);
         *counted = page;
         errno = saved_errno;

@@ -35,7 +35,9 @@ def test_loads_on_a_c_library_of_2018():
 
 def test_is_small(directory):
     subprocess.run(["strip", "-o", directory / "stripped.so", build.SHIM], check=True)
-    assert (directory / "stripped.so").stat().st_size < 100_000
+    # Failpoints, which no release has, take no more than two pages of the file.
+    room = 2 * 4096 if b"RINGDEAL_FAILPOINT_SOCKET" in build.SHIM.read_bytes() else 0
+    assert (directory / "stripped.so").stat().st_size < 100_000 + room
 
 
 def test_thread_local_storage_is_there_from_the_start():
