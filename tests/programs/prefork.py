@@ -34,26 +34,37 @@ def listen(address, backlog=128):
 
 
 def serve(count, worker, ready):
-    """Forks the workers, says that it is ready, and waits for them; SIGTERM ends all."""
-    ends = {signal.SIGTERM, signal.SIGINT}
-    signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+    """Forks the workers, says that it is ready, and waits for them. SIGTERM ends all, SIGTTIN forks
+    one more."""
+    handled = {signal.SIGTERM, signal.SIGINT, signal.SIGTTIN}
+    before = {number: signal.getsignal(number) for number in handled}
     children = []
-    for number in range(count):
+
+    def fork(*_):
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, handled)
+        number = len(children)
         pid = os.fork()
         if pid == 0:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, ends)
+            for each, handler in before.items():
+                signal.signal(each, handler)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
             worker(number)
             os._exit(0)
         children.append(pid)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
-    def end(_signal, _frame):
+    def end(*_):
         for pid in children:
             with contextlib.suppress(ProcessLookupError):  # reaped a moment ago
                 os.kill(pid, signal.SIGTERM)
 
+    signal.pthread_sigmask(signal.SIG_BLOCK, handled)
+    for _ in range(count):
+        fork()
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, end)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ends)
+    signal.signal(signal.SIGTTIN, fork)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
     print(ready, flush=True)
     while children:
         pid, _ = os.wait()
