@@ -6,12 +6,12 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/exit_codes.h"
+#include "protocol/control_messages.h"
 
 namespace ringdeal {
 namespace {
 
 constexpr unsigned kMaxConnections = 10000;
-constexpr unsigned kMaxWeight = 1000;
 constexpr unsigned kMaxCopies = 1024;
 constexpr double kMaxTimeoutSeconds = 600;
 
@@ -50,7 +50,7 @@ CLI::App* AddRun(CLI::App* app, RunOptions* run) {
   CLI::Option* cpus = command->add_option("--cpus", run->cpus, "CPUs that the workers belong to")
                           ->type_name("LIST");
   command->add_option("--weight", run->weight, "Share of each worker")
-      ->check(CLI::Range(1U, kMaxWeight));
+      ->check(CLI::Range(1U, kMostWeight));
   CLI::Option* workers =
       command
           ->add_option("--workers", run->workers,

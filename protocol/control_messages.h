@@ -52,6 +52,9 @@ enum RegisterAnswer : size_t { kChannelEnd = 0, kPageMemory = 1, kSharedListener
 // the address is owned.
 enum BindAnswer : size_t { kOwnedListener = 0, kDoorAfterListener = 1, kDoorAlone = 0 };
 
+// A worker's share beside the others': from 1 to this.
+inline constexpr unsigned kMostWeight = 1000;
+
 struct RegisterRequest {
   const char* listener = nullptr;  // by name, or
   const char* address = nullptr;   // by address; neither is needed beside a listener descriptor

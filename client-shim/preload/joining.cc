@@ -29,6 +29,7 @@ constinit std::atomic<bool> out_of_patience{false};
 constinit std::atomic<bool> said_why_not{false};
 constinit std::atomic<bool> said_unseen{false};
 constinit std::atomic<bool> said_no_room{false};
+constinit std::atomic<bool> said_no_weight{false};
 
 int Patience() { return out_of_patience.load() ? 0 : kPatienceMilliseconds; }
 
@@ -40,6 +41,12 @@ void SayWhyNot(const char* address, Answer answer, const char* text) {
                          ? "ringdeald did not take the listener"
                          : "no ringdeald, running without it until it comes";
   Say("%s: %s%s%s", address, what, text[0] != '\0' ? ": " : "", text);
+}
+
+void SayIfNoWeight(const char* address) {
+  if (settings.no_weight[0] == '\0' || said_no_weight.exchange(true)) return;
+  Say("%s: RINGDEAL_WEIGHT must be a number from 1 to %u, not \"%s\": 1 is taken", address,
+      kMostWeight, settings.no_weight);
 }
 
 void NoteAnswer(Answer answer) {
@@ -108,6 +115,7 @@ void Join(Listener* listener, int number, Interest interest) {
   request.install = &listeners::Install;
   request.context = listener;
   CopyReceiveTimeout(listener);
+  SayIfNoWeight(listener->address);
   char text[256] = "";
   const Answer answer = member.Join(request, text, sizeof(text));
   NoteAnswer(answer);
@@ -227,6 +235,7 @@ bool RequiredButMissing(Answer answer, const char* text) {
 
 // One question about an address; without patience left it counts as answered late.
 client::BindResult AskWhilePatient(const char* text) {
+  SayIfNoWeight(text);
   client::BindResult asked;
   asked.answer = Answer::kLate;
   if (Patience() > 0) asked = client::AskToBind(settings.control, text, Patience());

@@ -29,6 +29,19 @@ bool Copy(const char* name, char (&target)[Size]) {
   return true;
 }
 
+void ReadWeight() {
+  const char* value = secure_getenv("RINGDEAL_WEIGHT");
+  if (value == nullptr || value[0] == '\0') return;
+  char* end = nullptr;
+  const unsigned long weight = std::strtoul(value, &end, 10);
+  const bool is_number = value[0] >= '0' && value[0] <= '9' && *end == '\0';
+  if (is_number && weight >= 1 && weight <= kMostWeight) {
+    settings.weight = static_cast<unsigned>(weight);
+  } else {
+    std::snprintf(settings.no_weight, sizeof(settings.no_weight), "%s", value);
+  }
+}
+
 // Neither waits for a full pipe nor is killed by one that nobody reads.
 bool CanWrite(int number) {
   pollfd watched = {number, POLLOUT, 0};
@@ -46,10 +59,7 @@ void ReadEnvironment() {
   // Closed at the start, its number will be some file of the program's.
   const bool has_stderr = sys::Control(STDERR_FILENO, F_GETFD, 0) >= 0;
   settings.silent = !has_stderr || (Copy("RINGDEAL_LOG", text) && std::strcmp(text, "off") == 0);
-  if (Copy("RINGDEAL_WEIGHT", text)) {
-    const unsigned long weight = std::strtoul(text, nullptr, 10);
-    if (weight > 0 && weight <= 1000000) settings.weight = static_cast<unsigned>(weight);
-  }
+  ReadWeight();
   Copy("RINGDEAL_LISTENERS", settings.listeners);
   Copy("RINGDEAL_CPUS", settings.cpus);
   settings.enabled = Copy("RINGDEAL_CONTROL", settings.control) ||

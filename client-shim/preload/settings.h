@@ -11,6 +11,7 @@ struct Settings {
   bool require = false;       // RINGDEAL_REQUIRE: no ringdeald is an error
   bool silent = false;        // RINGDEAL_LOG=off
   unsigned weight = 1;        // RINGDEAL_WEIGHT
+  char no_weight[32] = "";    // what it said, or the beginning, if that is none
   char control[108] = "";     // RINGDEAL_CONTROL, or the default path
   char listeners[1024] = "";  // RINGDEAL_LISTENERS: only these, empty for all
   char cpus[256] = "";        // RINGDEAL_CPUS

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/dealing/cpu_list.h"
-#include "daemon/workers/request.h"
+#include "protocol/control_messages.h"
 
 namespace ringdeal {
 namespace {

@@ -30,8 +30,6 @@ struct Request {
   std::optional<Slot> slot;
 };
 
-inline constexpr uint32_t kMostWeight = 1000;
-
 struct RequestError {
   const char* code = "";  // one of namespace code
   std::string text;

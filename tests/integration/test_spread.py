@@ -89,6 +89,19 @@ def test_a_server_that_removes_the_path_before_it_binds_is_reached(start_daemon,
     daemon.leaks_allowed = True  # the sockets that lost their path are kept, with what waits there
 
 
+@pytest.mark.parametrize("policy", ["ring-deal", "least-loaded", "round-robin"])
+def test_a_worker_of_weight_three_has_three_times_as_many(policy, start_daemon, target):
+    daemon = start_daemon(f"name: web, bind: 127.0.0.1:0, policy: {policy}")
+    for weight in ("3", "1"):
+        target([build.PYTHON, SERVER, "%s:%d" % daemon.address(), "1"], daemon,
+               environment={"RINGDEAL_WEIGHT": weight}).address()
+    heavy = [each["pid"] for each in daemon.wait_for_workers(2) if each["weight"] == 3]
+    assert len(heavy) == 1
+    with Burst(daemon.address(), 32) as burst:
+        spread = burst.spread()
+        assert spread.pop(heavy[0]) == 24 and list(spread.values()) == [8]
+
+
 def test_two_listeners_of_one_daemon_do_not_mix(start_daemon, target):
     daemon = start_daemon("name: one, bind: 127.0.0.1:0", "name: two, bind: 127.0.0.1:0")
     pids = {}

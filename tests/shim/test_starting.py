@@ -234,6 +234,17 @@ def test_a_program_that_overwrites_its_environment_finds_ringdeald(peer, run):
     assert worker.pid == program.pid and worker.request["weight"] == 3
 
 
+@pytest.mark.parametrize("weight, meant", [("1000", 1000), ("1001", 1), ("0", 1), ("-1", 1),
+                                           ("2x", 1), ("18446744073709551617", 1)])
+def test_a_weight_that_is_none_is_said_once_and_1_is_taken(peer, run, helpers, weight, meant):
+    server = run("server", "epoll", "--nonblocking", "--forks", "2", RINGDEAL_WEIGHT=weight)
+    helpers.port_of(server)
+    assert [peer.wait_for_worker(count).request["weight"] for count in (1, 2)] == [meant, meant]
+    said = [line for line in server.output().splitlines() if "RINGDEAL_WEIGHT" in line]
+    assert len(said) == (weight != "1000")
+    assert not said or f'from 1 to 1000, not "{weight}": 1 is taken' in said[0]
+
+
 def test_a_setuid_program_is_left_alone(peer, directory, run, helpers):
     program = directory / "server"
     shutil.copy(PROGRAMS / "server", program)

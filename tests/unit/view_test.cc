@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/dealing/policy.h"
+#include "tests/unit/dealing_table.h"
 
 namespace ringdeal {
 namespace {
@@ -113,6 +114,32 @@ TEST(RoundRobin, DoesNotLetALateJoinerCatchUpOnWhatItMissed) {
   const auto dealt = DealMany(&view, 30);
   EXPECT_LE(dealt.at(2), 11);
   EXPECT_GE(dealt.at(2), 9);
+}
+
+// Each prefix of a burst, too, is within one connection of what the weights say.
+TEST(EveryPolicy, DoesNotGiveABurstOtherwiseThanByWeight) {
+  for (const Policy& policy : Policies()) {
+    for (const std::vector<int>& cpus : {std::vector{-1, -1, -1, -1}, {0, 3, 8, 15}}) {
+      if (cpus[0] >= 0 && policy.by_place && !policy.by_rows) continue;  // claims whatever weights
+      const std::vector<uint32_t> weights = {3, 1, 4, 8};
+      std::vector<DealingTable::Worker> workers;
+      for (size_t i = 0; i < 4; ++i) workers.push_back({cpus[i], weights[i]});
+      DealingTable table(&policy, "pack:2 l3:1 core:4 pu:2", workers, {0, 15},
+                         {.slack_percent = 0});
+      std::vector<uint64_t> dealt(4);
+      for (int count = 1; count <= 160; ++count) {
+        ++dealt[table.Deal(count % 3 == 0 ? 15 : 0)];
+        for (size_t i = 0; i < 4; ++i) {
+          const double due = count * weights[i] / 16.0;
+          ASSERT_NEAR(static_cast<double>(dealt[i]), due, 2.0) << policy.name << " " << count;
+        }
+        if (count % 16 != 0) continue;
+        for (size_t i = 0; i < 4; ++i) {
+          EXPECT_EQ(dealt[i], static_cast<uint64_t>(count) / 16 * weights[i]) << policy.name;
+        }
+      }
+    }
+  }
 }
 
 TEST(EveryPolicy, DoesNotPickWhoIsUnavailable) {

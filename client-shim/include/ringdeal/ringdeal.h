@@ -37,7 +37,7 @@ typedef struct ringdeal_options {
   const char* address;      /* its address: "127.0.0.1:8080", "[::1]:8080", "unix:/run/app.sock" */
   int listener_fd;          /* a descriptor of the listener if the program has it: the right to join
                                without being named in `allow`. 0 or less: none. Stays the caller's */
-  unsigned weight;          /* share of this worker beside the others'; 0: 1 */
+  unsigned weight;          /* share beside the other workers', 1 to 1000; 0: 1 */
   const char* cpus;         /* CPUs that this worker runs on, "0-3,8"; NULL: ringdeald finds out */
   int one_at_a_time;   /* not 0: ringdeal_accept blocks, and a connection comes only to a thread
                           that waits in it */
