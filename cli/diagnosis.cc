@@ -117,6 +117,10 @@ class Examiner {
       Say("holding", where +
                          "ringdeald accepts nothing now, since no worker may be given anything: "
                          "connections wait in the kernel.");
+    } else if (mode == "limited") {
+      Say("limited", where +
+                         "ringdeald accepts no faster than max_accept_rate: connections wait in "
+                         "the kernel.");
     } else if (mode == "paused") {
       Say("accept-failed", where +
                                "ringdeald's own accept failed for want of descriptors or memory; "

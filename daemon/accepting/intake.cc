@@ -36,9 +36,7 @@ void Intake::WatchSocket(int socket) {
   (void)LocalAddressOf(socket, &source->address);
   source->watch = loop_->WatchReadable(socket, [this, from = source.get()] { Accept(*from); });
   if (source->watch == nullptr) return callbacks_->failed(listener_, errno);
-  if (listener_->intake_state().load(std::memory_order_relaxed) != IntakeState::kAccepting) {
-    source->watch->Disable();
-  }
+  if (!watching_) source->watch->Disable();
   sources_.push_back(std::move(source));
 }
 
@@ -48,22 +46,22 @@ void Intake::Resume() {
   const bool all_dealt = listener_->dealer().kept() == 0 || MayAccept(now_ns);
   RunErrands();
   if (!all_dealt || stopped_) return;
+  if (const uint64_t wait_ns = WaitForRate(now_ns)) return Suspend(IntakeState::kLimited, wait_ns);
   // Whether somebody may be given a connection is asked when one waits.
-  EndHold(now_ns);
-  listener_->intake_state().store(IntakeState::kAccepting, std::memory_order_relaxed);
+  Enter(IntakeState::kAccepting, now_ns);
   SetWatching(true);
 }
 
 void Intake::Stop() {
   stopped_ = true;
-  EndHold(MonotonicNs());
-  listener_->intake_state().store(IntakeState::kStopped, std::memory_order_relaxed);
+  Enter(IntakeState::kStopped, MonotonicNs());
   SetWatching(false);
 }
 
 void Intake::Accept(const Source& source) {
   const uint64_t now_ns = MonotonicNs();
-  for (int i = 0; i < kRound; ++i) {
+  if (const uint64_t wait_ns = WaitForRate(now_ns)) return Suspend(IntakeState::kLimited, wait_ns);
+  for (int i = 0; i < kRound && WaitForRate(now_ns) == 0; ++i) {
     if (!MayAccept(now_ns) || !AcceptOne(source, now_ns)) break;
   }
   RunErrands();
@@ -111,6 +109,7 @@ bool Intake::AcceptInGate(const Source& source, uint64_t now_ns) {
   if (listener_->dealer().wants_receiving_cpu()) {
     connection.cpu = ReceivingCpuOf(connection.socket.get());
   }
+  rate_.Take(listener_->config().max_accept_rate, now_ns);
   RINGDEAL_FAILPOINT("accepted");
   switch (listener_->dealer().Deal(std::move(connection), now_ns)) {
     case Dealer::Outcome::kDelivered:
@@ -163,24 +162,27 @@ void Intake::Pause() {
 }
 
 void Intake::Suspend(IntakeState state, uint64_t delay_ns) {
-  const uint64_t now_ns = MonotonicNs();
-  if (state != IntakeState::kHolding) EndHold(now_ns);
-  if (state == IntakeState::kHolding && hold_began_ns_ == 0) {
-    hold_began_ns_ = now_ns;
-    listener_->counters().holds.fetch_add(1, std::memory_order_relaxed);
-  }
-  if (!stopped_) listener_->intake_state().store(state, std::memory_order_relaxed);
+  Enter(state, MonotonicNs());
   SetWatching(false);
   if (state != IntakeState::kHolding) timer_->Arm(std::chrono::nanoseconds(delay_ns));
 }
 
-void Intake::EndHold(uint64_t now_ns) {
-  if (hold_began_ns_ == 0) return;
-  listener_->counters().held_ns.fetch_add(now_ns - hold_began_ns_, std::memory_order_relaxed);
-  hold_began_ns_ = 0;
+void Intake::Enter(IntakeState state, uint64_t now_ns) {
+  const IntakeState before = listener_->intake_state().load(std::memory_order_relaxed);
+  if (stopped_) state = IntakeState::kStopped;
+  if (state == before) return;
+  if (StopCounters* ended = listener_->counters().Of(before)) {
+    ended->ns.fetch_add(now_ns - state_began_ns_, std::memory_order_relaxed);
+  }
+  if (StopCounters* begun = listener_->counters().Of(state)) {
+    begun->times.fetch_add(1, std::memory_order_relaxed);
+  }
+  state_began_ns_ = now_ns;
+  listener_->intake_state().store(state, std::memory_order_relaxed);
 }
 
 void Intake::SetWatching(bool watching) {
+  watching_ = watching;
   for (const auto& source : sources_) {
     watching ? source->watch->Enable() : source->watch->Disable();
   }

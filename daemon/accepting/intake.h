@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/accepting/accept_gate.h"
+#include "daemon/accepting/accept_rate.h"
 #include "daemon/accepting/listener.h"
 #include "daemon/operating/event_loop.h"
 #include "protocol/socket_address.h"
@@ -43,6 +44,9 @@ class Intake {
 
   void Accept(const Source& source);
   bool MayAccept(uint64_t now_ns);
+  uint64_t WaitForRate(uint64_t now_ns) const {
+    return rate_.WaitNs(listener_->config().max_accept_rate, now_ns);
+  }
   // Both return false if this round is over.
   bool AcceptOne(const Source& source, uint64_t now_ns);
   bool AcceptInGate(const Source& source, uint64_t now_ns);
@@ -51,7 +55,7 @@ class Intake {
   void Suspend(IntakeState state, uint64_t delay_ns);
   void Pause();
   void SetWatching(bool watching);
-  void EndHold(uint64_t now_ns);
+  void Enter(IntakeState state, uint64_t now_ns);
 
   const std::shared_ptr<Listener> listener_;
   EventLoop* const loop_;
@@ -60,7 +64,9 @@ class Intake {
   std::vector<std::unique_ptr<Source>> sources_;
   std::unique_ptr<EventLoop::Watch> timer_;
   uint64_t pause_ns_ = 0;  // the length of the last pause, 0 after a success
-  uint64_t hold_began_ns_ = 0;
+  uint64_t state_began_ns_ = 0;
+  AcceptRate rate_;
+  bool watching_ = true;
   bool stopped_ = false;
   int empty_rounds_ = 0;  // rounds in a row that found nothing to accept
 };

@@ -28,12 +28,18 @@ const char* NameOf(IntakeState state) {
       return "handoff";
     case IntakeState::kHolding:
       return "holding";
+    case IntakeState::kLimited:
+      return "limited";
     case IntakeState::kPaused:
       return "paused";
     case IntakeState::kStopped:
       return "stopping";
   }
   return "";
+}
+
+double SecondsOf(const StopCounters& stops) {
+  return static_cast<double>(stops.ns.load(std::memory_order_relaxed)) * 1e-9;
 }
 
 }  // namespace
@@ -66,9 +72,10 @@ void Listener::Show(ListenerSnapshot* snapshot, uint64_t now_ns) {
     const uint64_t count = counters_.errors[i].load(std::memory_order_relaxed);
     if (count > 0) snapshot->accept_errors[AcceptErrorName(i)] = count;
   }
-  snapshot->holds = counters_.holds.load(std::memory_order_relaxed);
-  snapshot->held_seconds =
-      static_cast<double>(counters_.held_ns.load(std::memory_order_relaxed)) * 1e-9;
+  snapshot->holds = counters_.holds.times.load(std::memory_order_relaxed);
+  snapshot->held_seconds = SecondsOf(counters_.holds);
+  snapshot->rate_pauses = counters_.rate_pauses.times.load(std::memory_order_relaxed);
+  snapshot->rate_paused_seconds = SecondsOf(counters_.rate_pauses);
   snapshot->listener_repairs = counters_.listener_repairs.load(std::memory_order_relaxed);
   dealer_.Show(snapshot, now_ns);
 }

@@ -21,17 +21,29 @@ namespace ringdeal {
 // since that would reset what waits in its accept queue.
 inline constexpr size_t kMostSockets = 1024;
 
+// What the acceptor is doing with a listener. Written by the acceptor thread alone.
+enum class IntakeState : uint8_t { kAccepting, kAwaiting, kHolding, kLimited, kPaused, kStopped };
+
+// How often accepting stopped, and how long it did where it has gone on.
+struct StopCounters {
+  std::atomic<uint64_t> times{0};
+  std::atomic<uint64_t> ns{0};
+};
+
 // Written by the acceptor thread alone (relaxed: each is read by itself), only growing.
 struct IntakeCounters {
   std::atomic<uint64_t> accepted{0};
   std::array<std::atomic<uint64_t>, kCountedAcceptErrors> errors{};
-  std::atomic<uint64_t> holds{0};
-  std::atomic<uint64_t> held_ns{0};
+  StopCounters holds;
+  StopCounters rate_pauses;
   std::atomic<uint64_t> listener_repairs{0};
-};
 
-// What the acceptor is doing with a listener. Written by the acceptor thread alone.
-enum class IntakeState : uint8_t { kAccepting, kAwaiting, kHolding, kPaused, kStopped };
+  // Null of a state that is not counted.
+  StopCounters* Of(IntakeState state) {
+    if (state == IntakeState::kHolding) return &holds;
+    return state == IntakeState::kLimited ? &rate_pauses : nullptr;
+  }
+};
 
 class Listener {
  public:

@@ -110,7 +110,7 @@ void ListenerInfo(const Snapshot& snapshot, Samples& samples) {
 
 void ListenerMode(const Snapshot& snapshot, Samples& samples) {
   for (const auto& listener : snapshot.listeners)
-    for (const char* mode : {"handoff", "holding", "paused", "stopping"})
+    for (const char* mode : {"handoff", "holding", "limited", "paused", "stopping"})
       samples.Add(listener.mode == mode ? 1 : 0, {listener.name, mode});
 }
 
@@ -191,7 +191,7 @@ constexpr Metric kMetrics[] = {
      kGauge,
      {"listener", "mode"},
      "1 for the mode that the listener is in, 0 for the others: handoff, holding (no worker may be "
-     "given anything), paused (accept failed), stopping.",
+     "given anything), limited (max_accept_rate is reached), paused (accept failed), stopping.",
      ListenerMode},
     {"ringdeal_accepted_total", kCounter, kListener, "Connections accepted.",
      OfListener<&L::accepted>},
@@ -215,6 +215,11 @@ constexpr Metric kMetrics[] = {
      OfListener<&L::holds>},
     {"ringdeal_held_seconds_total", kCounter, kListener, "Time spent so, in holds that have ended.",
      OfListener<&L::held_seconds>},
+    {"ringdeal_rate_pauses_total", kCounter, kListener,
+     "Times that accepting stopped because max_accept_rate was reached.",
+     OfListener<&L::rate_pauses>},
+    {"ringdeal_rate_paused_seconds_total", kCounter, kListener,
+     "Time spent so, in pauses that have ended.", OfListener<&L::rate_paused_seconds>},
     {"ringdeal_kept_connections", kGauge, kListener,
      "Connections accepted that wait in ringdeald for a worker.", OfListener<&L::kept>},
     {"ringdeal_listener_repairs_total", kCounter, kListener,

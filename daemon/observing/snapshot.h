@@ -49,16 +49,18 @@ struct ListenerSnapshot {
   std::string name;
   std::string address;
   std::string policy;
-  std::string mode;    // handoff, holding, paused, stopping
+  std::string mode;    // handoff, holding, limited, paused, stopping
   bool owned = false;  // false: adopted
   Principals allow;    // all who may take it without holding it
   uint64_t accepted = 0;
   std::map<std::string, uint64_t> accept_errors;  // by errno name, "EMFILE"
   std::map<std::string, uint64_t> handoffs;       // by outcome: delivered, full, gone, refused
-  uint64_t redealt = 0;     // taken out of a channel whose worker left or died
-  uint64_t holds = 0;       // times that accepting stopped for want of a worker
-  double held_seconds = 0;  // time spent so, ended holds
-  uint64_t kept = 0;        // gauge: connections in ringdeald's hand, waiting for a worker
+  uint64_t redealt = 0;            // taken out of a channel whose worker left or died
+  uint64_t holds = 0;              // times that accepting stopped for want of a worker
+  double held_seconds = 0;         // time spent so, ended holds
+  uint64_t rate_pauses = 0;        // times that accepting stopped at max_accept_rate
+  double rate_paused_seconds = 0;  // time spent so, ended pauses
+  uint64_t kept = 0;               // gauge: connections in ringdeald's hand, waiting for a worker
   uint64_t workers_joined = 0;
   uint64_t workers_left = 0;
   uint64_t counters_clamped = 0;  // times that a worker's counts ran backwards or past what it had

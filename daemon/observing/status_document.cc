@@ -75,6 +75,8 @@ Json ListenerOf(const ListenerSnapshot& listener) {
       {"redealt", listener.redealt},
       {"holds", listener.holds},
       {"held_seconds", listener.held_seconds},
+      {"rate_pauses", listener.rate_pauses},
+      {"rate_paused_seconds", listener.rate_paused_seconds},
       {"kept", listener.kept},
       {"listener_repairs", listener.listener_repairs},
       {"counters_clamped", listener.counters_clamped},

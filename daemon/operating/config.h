@@ -46,12 +46,21 @@ struct ListenerConfig {
   // beyond, connections wait in the kernel. 0: no limit.
   size_t max_active_per_worker = 0;
   size_t max_active = 0;
+  // The most connections accepted in a second: beyond, they wait in the kernel. 0: no limit.
+  size_t max_accept_rate = 0;
   bool share_listener = true;  // workers get the listener itself, so that they can fail open
   // Who may bind the address under the shim or register without holding the listener. Root and
   // ringdeald's own user always may.
   Principals allow;
   bool operator==(const ListenerConfig&) const = default;
 };
+
+// Whether connections may have to wait though a worker could take them: then none may be accepted
+// but by ringdeald.
+inline bool HasLimits(const ListenerConfig& listener) {
+  return listener.max_active_per_worker != 0 || listener.max_active != 0 ||
+         listener.max_accept_rate != 0;
+}
 
 struct ControlConfig {
   std::string path;    // empty: DefaultControlPath

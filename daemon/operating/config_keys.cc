@@ -103,6 +103,9 @@ constexpr ConfigKey kKeys[] = {
      "With so much load on all workers together, none is given anything until one closes a "
      "connection; 0: no limit",
      [](C, L l) -> F { return &l.max_active; }, TextKind::kNone, 0, 1'000'000},
+    {"listeners", "max_accept_rate", "0", "connections a second",
+     "No more are accepted in a second; the others wait in the kernel. 0: no limit",
+     [](C, L l) -> F { return &l.max_accept_rate; }, TextKind::kNone, 0, 1'000'000},
     {"listeners", "share_listener", "true", "true or false",
      "Workers get the listener itself too, and go on without ringdeald if it is gone",
      [](C, L l) -> F { return &l.share_listener; }},
@@ -129,6 +132,8 @@ constexpr ConfigKey kKeys[] = {
      [](C, L l) -> F { return &l.max_active_per_worker; }, TextKind::kNone, 0, 1'000'000},
     {"adopted", "max_active", "0", "connections", "As of a listener",
      [](C, L l) -> F { return &l.max_active; }, TextKind::kNone, 0, 1'000'000},
+    {"adopted", "max_accept_rate", "0", "connections a second", "As of a listener",
+     [](C, L l) -> F { return &l.max_accept_rate; }, TextKind::kNone, 0, 1'000'000},
     {"adopted", "share_listener", "true", "true or false", "As of a listener",
      [](C, L l) -> F { return &l.share_listener; }},
 

@@ -182,13 +182,14 @@ def test_a_listener_for_which_nobody_can_be_dealt_to(member, daemon):
         assert codes_of(os.getpid(), control=daemon.control)[:2] == ["paused", "holding"]
 
 
-def test_a_listener_on_which_accept_fails(tmp_path):
+@pytest.mark.parametrize("mode, code", [("paused", "accept-failed"), ("limited", "limited")])
+def test_a_listener_that_accepts_nothing_for_a_while(tmp_path, mode, code):
     """ringdeald at its limit answers no tool, so the document is one that it gave earlier."""
     worker = {"slot": 0, "pid": os.getpid(), "state": "worker"}
     document = {"version": 1, "listeners": [
-        {"name": "web", "address": "127.0.0.1:1", "mode": "paused", "workers": [worker]}]}
+        {"name": "web", "address": "127.0.0.1:1", "mode": mode, "workers": [worker]}]}
     with status_daemon(tmp_path, json.dumps(document).encode()) as stand_in:
-        assert codes_of(os.getpid(), control=stand_in.path)[:2] == ["dealt", "accept-failed"]
+        assert codes_of(os.getpid(), control=stand_in.path)[:2] == ["dealt", code]
 
 
 def test_without_ringdeald(start, tmp_path):

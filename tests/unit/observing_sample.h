@@ -42,6 +42,8 @@ inline ListenerSnapshot SampleListener(std::string name) {
   listener.redealt = 206;
   listener.holds = 207;
   listener.held_seconds = 1.5;
+  listener.rate_pauses = 220;
+  listener.rate_paused_seconds = 2.5;
   listener.kept = 208;
   listener.workers_joined = 209;
   listener.workers_left = 210;
