@@ -359,12 +359,13 @@ std::optional<Slot> Dealer::ChooseOwed(uint64_t now_ns) {
 // The view proposes, a fresh look at the proposed one's line decides. The row's next one is looked
 // at first, so that the guard turns nobody away for connections that are closed by now.
 std::optional<Slot> Dealer::ChooseEligible(ReceivingCpu cpu, uint64_t now_ns) {
+  const bool all_read = view_.size() <= kLinesPerPick;  // just now, all of them
   const std::optional<Slot> next = view_.NextOfRow(cpu);
-  if (next && At(*next) != nullptr) Refresh(*next, now_ns);
+  if (next && !all_read && At(*next) != nullptr) Refresh(*next, now_ns);
   // One that is found not to be eligible is proposed no more, so this ends.
   int worse = 0;
   while (const auto slot = view_.Pick(cpu)) {
-    if (slot == next) return slot;  // just read
+    if (slot == next || all_read) return slot;
     const Rank believed = view_.RankOf(*slot);
     Refresh(*slot, now_ns);
     if (view_.worker(*slot).standing != Standing::kEligible) continue;

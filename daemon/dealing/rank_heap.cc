@@ -4,7 +4,14 @@ namespace ringdeal {
 
 std::optional<Slot> RankHeap::First() const {
   if (heap_.empty()) return std::nullopt;
-  return heap_.front().slot;
+  if (!IsFew()) return heap_.front().slot;
+  if (first_ == kNowhere) {
+    first_ = 0;
+    for (size_t index = 1; index < heap_.size(); ++index) {
+      if (heap_[index].rank < heap_[first_].rank) first_ = index;
+    }
+  }
+  return heap_[first_].slot;
 }
 
 void RankHeap::Reserve(Slot greatest, size_t slots) {
@@ -14,14 +21,22 @@ void RankHeap::Reserve(Slot greatest, size_t slots) {
 
 void RankHeap::Put(Slot slot, Rank rank) {
   if (slot >= places_.size()) places_.resize(slot + 1, kNowhere);
-  if (places_[slot] == kNowhere) {
+  const bool comes = places_[slot] == kNowhere;
+  if (comes) {
     heap_.push_back({});
-    Place(heap_.size() - 1, {rank, slot});
-  } else {
-    heap_[places_[slot]].rank = rank;
+    places_[slot] = heap_.size() - 1;
   }
-  Up(places_[slot]);
-  Down(places_[slot]);
+  const size_t index = places_[slot];
+  heap_[index] = {rank, slot};
+  if (IsFew()) {
+    // Another one than the smallest stays behind it, unless it becomes smaller.
+    if (first_ == index || (first_ != kNowhere && rank < heap_[first_].rank)) first_ = kNowhere;
+  } else if (comes && heap_.size() == kFew + 1) {
+    PutInOrder();
+  } else {
+    Up(index);
+    Down(places_[slot]);
+  }
 }
 
 void RankHeap::Remove(Slot slot) {
@@ -30,10 +45,17 @@ void RankHeap::Remove(Slot slot) {
   places_[slot] = kNowhere;
   const Entry last = heap_.back();
   heap_.pop_back();
+  first_ = kNowhere;
   if (index == heap_.size()) return;
   Place(index, last);
+  if (IsFew()) return;
   Up(index);
   Down(places_[last.slot]);
+}
+
+// Each becomes the last of a heap.
+void RankHeap::PutInOrder() {
+  for (size_t index = 1; index < heap_.size(); ++index) Up(index);
 }
 
 void RankHeap::Place(size_t index, Entry entry) {
