@@ -59,7 +59,7 @@ class Worker:
         assert len(received) in (2, 3)
         self.channel = socket.socket(fileno=received[0])
         self.page = Page(received[1])
-        os.close(received[1])
+        self.memory = received[1]
         self.listener = socket.socket(fileno=received[2]) if len(received) == 3 else None
         self.slot = self.answer["slot"]
         self.connections = []
@@ -134,6 +134,9 @@ class Worker:
         return bool(select.select([self.channel], [], [], timeout)[0])
 
     def close(self):
+        if self.memory is not None:
+            os.close(self.memory)
+            self.memory = None
         for thing in [*self.connections, self.channel, self.control, self.listener]:
             if thing is not None:
                 thing.close()
