@@ -7,6 +7,12 @@ import subprocess
 import threading
 
 
+def seconds_kept_waiting(pids):
+    """How long these processes could have run and had no CPU, by the kernel's account."""
+    threads = [thread for pid in pids for thread in pathlib.Path(f"/proc/{pid}/task").iterdir()]
+    return sum(int((each / "schedstat").read_text().split()[1]) for each in threads) * 1e-9
+
+
 class Process:
     def __init__(self, command, environment=None, preexec=None, pass_fds=(), directory=None):
         self.child = subprocess.Popen(
