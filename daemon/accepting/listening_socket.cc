@@ -18,6 +18,10 @@
 namespace ringdeal {
 namespace {
 
+const char* PathOf(const SocketAddress& address) {
+  return reinterpret_cast<const sockaddr_un*>(&address.storage)->sun_path;
+}
+
 ListenError Failure(const ListenerConfig& config, const char* step, int number) {
   std::string hint;
   if (number == EADDRINUSE) hint = "; another process has the address (ss -ltnp shows which)";
@@ -38,7 +42,7 @@ bool IsBound(const SocketAddress& address) {
 // Makes a path that exists free to be bound, if nobody has it any more.
 Result<void, ListenError> RemoveStalePath(const SocketAddress& address,
                                           const ListenerConfig& config) {
-  const char* path = reinterpret_cast<const sockaddr_un*>(&address.storage)->sun_path;
+  const char* path = PathOf(address);
   const std::string where = "listener " + config.name + " (" + config.bind + "): ";
   struct stat status = {};
   if (path[0] == '\0' || lstat(path, &status) != 0) return {};
@@ -111,7 +115,7 @@ Result<UniqueFd, ListenError> OpenListeningSocket(const ListenerConfig& config) 
   const Result<void, ListenError> set = SetOptions(socket.get(), config, address.family());
   if (!set) return set.error();
   if (bind(socket.get(), address.get(), address.length) != 0) return Failure(config, "bind", errno);
-  const char* path = reinterpret_cast<const sockaddr_un*>(&address.storage)->sun_path;
+  const char* path = PathOf(address);
   if (is_unix && path[0] != '\0' && !SetOwner(config, path, &problem)) {
     unlink(path);
     return ListenError{"listener " + config.name + " (" + config.bind + "): " + problem};
@@ -134,6 +138,45 @@ Result<UniqueFd, ListenError> AdoptInheritedSocket(int descriptor, const Listene
   if (const Result<int> flags = MakeListenerNonBlocking(descriptor); !flags) {
     return Failure(config, flags.error().step, flags.error().number);
   }
+  return socket;
+}
+
+bool IsAsConfigured(int socket, const ListenerConfig& config) {
+  SocketAddress wanted;
+  SocketAddress own;
+  if (!ParseAddress(config.bind.c_str(), &wanted) || !LocalAddressOf(socket, &own)) return false;
+  // The port has the same place in both families. 0: whichever it got.
+  auto* wanted_port = &reinterpret_cast<sockaddr_in*>(&wanted.storage)->sin_port;
+  if (wanted.family() != AF_UNIX && *wanted_port == 0) {
+    *wanted_port = reinterpret_cast<const sockaddr_in*>(&own.storage)->sin_port;
+  }
+  char wanted_text[kMaxAddressText];
+  if (!IsListening(socket) || wanted.family() != own.family() ||
+      !FormatAddress(wanted, wanted_text, sizeof(wanted_text)) ||
+      LocalAddressText(socket) != wanted_text) {
+    return false;
+  }
+  int only = config.ipv6_only ? 1 : 0;
+  socklen_t length = sizeof(only);
+  if (own.family() == AF_INET6 &&
+      (getsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &only, &length) != 0 ||
+       (only != 0) != config.ipv6_only)) {
+    return false;
+  }
+  struct stat status = {};
+  const char* path = PathOf(own);
+  return !IsPath(wanted_text) || (lstat(path, &status) == 0 && S_ISSOCK(status.st_mode));
+}
+
+Result<UniqueFd, ListenError> TakeBackSocket(int descriptor, const ListenerConfig& config) {
+  Result<UniqueFd, ListenError> socket = AdoptInheritedSocket(descriptor, config);
+  SocketAddress address;
+  std::string problem;
+  if (!socket || !LocalAddressOf(descriptor, &address)) return socket;
+  if (IsPath(LocalAddressText(descriptor)) && !SetOwner(config, PathOf(address), &problem)) {
+    return ListenError{"listener " + config.name + " (" + config.bind + "): " + problem};
+  }
+  if (listen(descriptor, config.backlog) != 0) return Failure(config, "listen", errno);
   return socket;
 }
 

@@ -24,6 +24,14 @@ Result<UniqueFd, ListenError> OpenListeningSocket(const ListenerConfig& config);
 // Takes over a listening socket that came from a service manager.
 Result<UniqueFd, ListenError> AdoptInheritedSocket(int descriptor, const ListenerConfig& config);
 
+// Whether a socket that an earlier ringdeald opened is what OpenListeningSocket would make now: it
+// has the address, and a path that is still there.
+bool IsAsConfigured(int socket, const ListenerConfig& config);
+
+// Takes over such a socket. Mode and owner of a path, and the backlog, are made what they should
+// be.
+Result<UniqueFd, ListenError> TakeBackSocket(int descriptor, const ListenerConfig& config);
+
 // Makes a socket listen again that somebody shut down: where the port was chosen by the kernel, a
 // shutdown gives it up, so it is bound to `address` first. Acceptor thread.
 Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog);

@@ -1,4 +1,5 @@
-// Listening sockets that the service manager opened. At start, on the control thread.
+// Listening sockets that the service manager opened, or kept for us. At start, on the control
+// thread.
 #pragma once
 
 #include <span>
@@ -12,6 +13,7 @@ namespace ringdeal {
 struct InheritedSocket {
   std::string name;  // as the service manager calls it
   UniqueFd descriptor;
+  bool stored = false;  // by an earlier ringdeald, under the name of its listener
 };
 
 // Takes them over, once: a second call and any child see none. `names`: of the configured

@@ -13,7 +13,7 @@ std::vector<InheritedSocket> TakeInheritedSockets(std::span<const std::string> n
     int* descriptors = nullptr;
     size_t count = 0;
     if (launch_activate_socket(name.c_str(), &descriptors, &count) != 0) continue;
-    for (size_t i = 0; i < count; ++i) sockets.push_back({name, UniqueFd(descriptors[i])});
+    for (size_t i = 0; i < count; ++i) sockets.push_back({name, UniqueFd(descriptors[i]), false});
     std::free(descriptors);
   }
   return sockets;

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "daemon/operating/inherited_sockets.h"
+#include "daemon/operating/service_manager.h"
 
 namespace ringdeal {
 namespace {
@@ -32,7 +33,9 @@ std::vector<InheritedSocket> TakeInheritedSockets(std::span<const std::string>) 
       const int descriptor = kFirstDescriptor + i;
       if (fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) continue;
       const std::string& name = names[static_cast<size_t>(i)];
-      sockets.push_back({name.empty() ? "unknown" : name, UniqueFd(descriptor)});
+      const bool stored = name.starts_with(kStoredMark);
+      sockets.push_back(
+          {name.empty() ? "unknown" : name.substr(stored ? 1 : 0), UniqueFd(descriptor), stored});
     }
   }
   unsetenv("LISTEN_PID");

@@ -7,6 +7,7 @@
 #include "daemon/operating/boot_id.h"
 #include "daemon/operating/log.h"
 #include "daemon/operating/own_file.h"
+#include "daemon/operating/service_manager.h"
 
 namespace ringdeal {
 namespace {
@@ -46,6 +47,10 @@ void Notebook::Note(const Listener& listener) {
                                              listener.uid()};
   }
   Write();
+  // The last one is where clients come: the others have lost their path.
+  if (listener.owned() && !listener.sockets().empty()) {
+    StoreListener(listener.name(), listener.sockets().back().descriptor.get());
+  }
 }
 
 void Notebook::Forget(const Listener& listener) {
@@ -54,6 +59,7 @@ void Notebook::Forget(const Listener& listener) {
     if (found != entries_.end() && !found->second.earlier) entries_.erase(found);
   }
   Write();
+  if (listener.owned()) ForgetStoredListener(listener.name());
 }
 
 void Notebook::Write() {

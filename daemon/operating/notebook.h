@@ -1,5 +1,6 @@
 // The notes of all listeners that ringdeald has or had, kept in a file beside the control socket:
-// by them the next ringdeald knows a listener again that a worker brings. Possession of a noted
+// by them the next ringdeald knows a listener again that a worker brings. Owned ones are given to
+// the service manager as well, which keeps them if it is told to. Possession of a noted
 // listener is the permission to have it dealt, whoever the worker is by now. Control thread.
 #pragma once
 

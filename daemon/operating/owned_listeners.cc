@@ -10,6 +10,7 @@
 
 #include "daemon/operating/address_holders.h"
 #include "daemon/operating/log.h"
+#include "daemon/operating/service_manager.h"
 #include "protocol/nonblocking_listener.h"
 
 namespace ringdeal {
@@ -45,23 +46,24 @@ OwnedListeners::OwnedListeners(EventLoop* loop, const Config& config, const Self
       overdue_(loop->MakeTimer([this] { TellHolders(); })) {}
 
 Result<void, std::string> OwnedListeners::Open(std::vector<InheritedSocket> inherited) {
+  DropUnasked(&inherited);
   for (const ListenerConfig& config : config_.listeners) {
     const auto match =
         std::find_if(inherited.begin(), inherited.end(), [&config](const InheritedSocket& socket) {
           return socket.name == config.name && socket.descriptor.valid();
         });
-    UniqueFd given;
-    if (match != inherited.end()) given = std::move(match->descriptor);
+    InheritedSocket given;
+    if (match != inherited.end()) given = std::move(*match);
     const auto opened = OpenOne(config, std::move(given));
     if (!opened) return opened;
   }
   // What the service manager gave and the configuration does not name is dealt with the defaults.
   for (InheritedSocket& socket : inherited) {
-    if (!socket.descriptor) continue;
+    if (!socket.descriptor || socket.stored) continue;
     ListenerConfig config = config_.adopted;
     config.name = listeners_->UnusedName(socket.name);
     config.bind = LocalAddressText(socket.descriptor.get());
-    const auto opened = OpenOne(config, std::move(socket.descriptor));
+    const auto opened = OpenOne(config, std::move(socket));
     if (!opened) return opened;
   }
   if (awaited_.empty()) return {};
@@ -70,10 +72,25 @@ Result<void, std::string> OwnedListeners::Open(std::vector<InheritedSocket> inhe
   return {};
 }
 
+// What the configuration has no more, or elsewhere, ends with the ringdeald that stored it.
+void OwnedListeners::DropUnasked(std::vector<InheritedSocket>* inherited) const {
+  for (InheritedSocket& socket : *inherited) {
+    const auto asks = [&socket](const ListenerConfig& config) {
+      return socket.name == config.name && IsAsConfigured(socket.descriptor.get(), config);
+    };
+    const auto& all = config_.listeners;
+    if (!socket.stored || std::any_of(all.begin(), all.end(), asks)) continue;
+    socket.descriptor.Reset();
+    ForgetStoredListener(socket.name);
+  }
+}
+
 Result<void, std::string> OwnedListeners::OpenOne(const ListenerConfig& config,
-                                                  UniqueFd inherited) {
-  Result<UniqueFd, ListenError> socket =
-      inherited ? AdoptInheritedSocket(inherited.Release(), config) : OpenListeningSocket(config);
+                                                  InheritedSocket given) {
+  const int inherited = given.descriptor.Release();
+  Result<UniqueFd, ListenError> socket = inherited < 0  ? OpenListeningSocket(config)
+                                         : given.stored ? TakeBackSocket(inherited, config)
+                                                        : AdoptInheritedSocket(inherited, config);
   if (!socket && socket.error().in_use) {
     awaited_.push_back({config, CanonicalText(config.bind)});
     Log(LogLevel::kWarn, "awaited",

@@ -46,7 +46,8 @@ class OwnedListeners {
     std::string address;  // as the kernel says it
   };
 
-  Result<void, std::string> OpenOne(const ListenerConfig& config, UniqueFd inherited);
+  void DropUnasked(std::vector<InheritedSocket>* inherited) const;
+  Result<void, std::string> OpenOne(const ListenerConfig& config, InheritedSocket given);
   Result<ListenerPtr> Add(const ListenerConfig& config, UniqueFd socket);
   Result<void> AddSocket(const ListenerPtr& listener, UniqueFd socket);
   bool MayClaim(const Awaited& awaited, int socket, const SocketIdentity& identity,

@@ -3,20 +3,39 @@
 #include <sys/socket.h>
 
 #include <cstdlib>
-#include <string>
+#include <span>
 
+#include "protocol/descriptor_passing.h"
 #include "protocol/socket_address.h"
 #include "protocol/unique_fd.h"
 
 namespace ringdeal {
+namespace {
 
-void NotifyServiceManager(std::string_view state) {
+// Its queue may be full of what other services say. Not waited for longer than nobody minds.
+constexpr timeval kPatience = {0, 100'000};
+
+void Notify(std::string_view state, std::span<const int> descriptors) {
   const char* path = std::getenv("NOTIFY_SOCKET");
   SocketAddress address;
   if (path == nullptr || !ParseAddress(("unix:" + std::string(path)).c_str(), &address)) return;
   const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM, 0));
-  (void)sendto(socket.get(), state.data(), state.size(), MSG_DONTWAIT, address.get(),
-               address.length);
+  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
+  if (connect(socket.get(), address.get(), address.length) != 0) return;
+  (void)SendWithDescriptors(socket.get(), std::as_bytes(std::span(state)), {}, descriptors, 0);
+}
+
+}  // namespace
+
+void NotifyServiceManager(std::string_view state) { Notify(state, {}); }
+
+void StoreListener(const std::string& name, int socket) {
+  ForgetStoredListener(name);
+  Notify("FDSTORE=1\nFDNAME=" + (kStoredMark + name), std::span(&socket, 1));
+}
+
+void ForgetStoredListener(const std::string& name) {
+  Notify("FDSTOREREMOVE=1\nFDNAME=" + (kStoredMark + name), {});
 }
 
 }  // namespace ringdeal

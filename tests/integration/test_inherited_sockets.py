@@ -1,40 +1,14 @@
 """Listeners that the service manager opened, given as systemd gives them: numbers from 3 on, and three
 variables that say how many, what they are called and whose they are."""
-import fcntl
 import os
 import socket
 
 import pytest
 
-from support import build
+from support.activated import Activated, out_of_the_way
 from support.clients import Burst
 from support.daemon import Daemon
 from support.worker import Worker
-
-# The process number is known to the process alone, and the numbers are free in it alone.
-GIVE = """import os, sys
-for number, given in zip((3, 4), sys.argv[1:3]):
-    os.dup2(int(given), number)
-os.environ["LISTEN_PID"] = str(os.getpid())
-os.execv(sys.argv[3], sys.argv[3:])"""
-HIGH = 10  # beyond what is given
-
-
-class Activated(Daemon):
-    """A ringdeald that is given two sockets, under these names."""
-
-    def __init__(self, directory, sockets, names, *arguments, **options):
-        self.sockets, self.names = sockets, names
-        super().__init__(directory, *arguments, **options)
-
-    def command(self):
-        return [build.PYTHON, "-c", GIVE, *(each.fileno() for each in self.sockets),
-                *super().command()]
-
-    def process_options(self):
-        return {"environment": {**os.environ, "LISTEN_FDS": str(len(self.sockets)),
-                                "LISTEN_FDNAMES": self.names},
-                "pass_fds": [each.fileno() for each in self.sockets]}
 
 
 @pytest.fixture
@@ -42,7 +16,7 @@ def sockets(closing):
     """Two listening sockets of the test's own, in whose queues nobody looks yet."""
     def listen():
         with socket.create_server(("127.0.0.1", 0)) as low:
-            return socket.socket(fileno=fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, HIGH))
+            return out_of_the_way(low)
     return [closing.add(each, each.close) for each in (listen(), listen())]
 
 
@@ -51,7 +25,7 @@ def test_what_the_service_manager_opened_is_served(directory, sockets, closing):
     queue by then is dealt too."""
     where = [each.getsockname() for each in sockets]
     with Burst(where[0], 4), Burst(where[1], 4):
-        daemon = Activated(directory, sockets, "web:other", ["name: web, bind: 127.0.0.1:0"])
+        daemon = Activated(directory, sockets, ["web", "other"], ["name: web, bind: 127.0.0.1:0"])
         closing.add(daemon, daemon.stop)
         for name, address in zip(("web", "other"), where):
             assert daemon.listener(name)["owned"] and daemon.address(name) == address

@@ -33,7 +33,8 @@ std::string TakenBy(bool own_pid, const char* count, const char* names) {
     const auto sockets = TakeInheritedSockets({});
     for (const InheritedSocket& each : sockets) {
       const bool closes = (fcntl(each.descriptor.get(), F_GETFD) & FD_CLOEXEC) != 0;
-      text += each.name + "=" + std::to_string(each.descriptor.get()) + (closes ? " " : "! ");
+      text += (each.stored ? "stored " : "") + each.name + "=" +
+              std::to_string(each.descriptor.get()) + (closes ? " " : "! ");
     }
     for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) {
       if (getenv(name) != nullptr) text += std::string(name) + " is left ";
@@ -55,6 +56,10 @@ std::string TakenBy(bool own_pid, const char* count, const char* names) {
 TEST(InheritedSockets, AreTakenOnceAndTheVariablesForgotten) {
   EXPECT_EQ(TakenBy(true, "2", "web:other"), "web=3 other=4 ");
   EXPECT_EQ(TakenBy(true, "2", "web"), "web=3 unknown=4 ");
+}
+
+TEST(InheritedSockets, ThatAnEarlierRingdealdStoredAreToldFromThoseOfASocketUnit) {
+  EXPECT_EQ(TakenBy(true, "2", "web:@web"), "web=3 stored web=4 ");
 }
 
 TEST(InheritedSockets, OfAnotherProcessAreNotTakenAndTheVariablesForgotten) {

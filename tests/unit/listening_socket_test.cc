@@ -112,5 +112,36 @@ TEST_F(ListeningSocketTest, KeepsItsAddressThroughAShutdown) {
   EXPECT_EQ(LocalAddressText(socket->get()), before);
 }
 
+TEST_F(ListeningSocketTest, OfAnEarlierOneAreNotTakenForWhatIsConfiguredElsewhereNow) {
+  const auto socket = OpenListeningSocket(At("127.0.0.1:0"));
+  ASSERT_TRUE(socket);
+  EXPECT_TRUE(IsAsConfigured(socket->get(), At("127.0.0.1:0"))) << "whichever port it got";
+  EXPECT_TRUE(IsAsConfigured(socket->get(), At(LocalAddressText(socket->get()))));
+  EXPECT_FALSE(IsAsConfigured(socket->get(), At("127.0.0.1:1")));
+  EXPECT_FALSE(IsAsConfigured(socket->get(), At("127.0.0.2:0")));
+  EXPECT_FALSE(IsAsConfigured(socket->get(), At("unix:" + path())));
+  const UniqueFd deaf(::socket(AF_INET, SOCK_STREAM, 0));
+  EXPECT_FALSE(IsAsConfigured(deaf.get(), At("0.0.0.0:0"))) << "does not listen";
+}
+
+TEST_F(ListeningSocketTest, OfAnEarlierOneThatLostItsPathIsNoneToBeReachedAt) {
+  const auto socket = OpenListeningSocket(At("unix:" + path()));
+  ASSERT_TRUE(socket);
+  EXPECT_TRUE(IsAsConfigured(socket->get(), At("unix:" + path())));
+  unlink(path().c_str());
+  EXPECT_FALSE(IsAsConfigured(socket->get(), At("unix:" + path())));
+}
+
+TEST_F(ListeningSocketTest, ThatIsTakenBackHasTheModeThatIsConfiguredNow) {
+  auto socket = OpenListeningSocket(At("unix:" + path()));
+  ASSERT_TRUE(socket);
+  ListenerConfig config = At("unix:" + path());
+  config.mode = 0600;
+  const auto taken = TakeBackSocket(socket->Release(), config);
+  ASSERT_TRUE(taken) << taken.error().text;
+  EXPECT_EQ(std::filesystem::status(path()).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
 }  // namespace
 }  // namespace ringdeal
