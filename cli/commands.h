@@ -11,6 +11,8 @@ int RunTarget(const RunOptions& options);
 int ShowStatus(const StatusOptions& options);
 // Prints the machine's tree with the workers of each listener and what its CPUs receive.
 int ShowTopology(const TopologyOptions& options);
+// Shows the workers live: on a terminal until a key ends it, else as text.
+int ShowTop(const TopOptions& options);
 // Asks ringdeald to drain one worker, or to deal to it again.
 int SetDraining(const DrainOptions& options);
 // Becomes `ringdeald --check`, which owns the parser: returns only on failure.

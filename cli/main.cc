@@ -9,6 +9,7 @@ struct Execute {
   int operator()(const ringdeal::RunOptions& options) const { return RunTarget(options); }
   int operator()(const ringdeal::StatusOptions& options) const { return ShowStatus(options); }
   int operator()(const ringdeal::TopologyOptions& options) const { return ShowTopology(options); }
+  int operator()(const ringdeal::TopOptions& options) const { return ShowTop(options); }
   int operator()(const ringdeal::DrainOptions& options) const { return SetDraining(options); }
   int operator()(const ringdeal::CheckOptions& options) const { return CheckFile(options); }
   int operator()(const ringdeal::SpreadOptions& options) const { return ShowSpread(options); }

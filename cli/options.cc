@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/exit_codes.h"
+#include "cli/top_frame.h"
 #include "protocol/control_messages.h"
 
 namespace ringdeal {
@@ -26,6 +27,7 @@ struct Targets {
   RunOptions run;
   StatusOptions status;
   TopologyOptions topology;
+  TopOptions top;
   DrainOptions drain;
   DrainOptions undrain;
   CheckOptions check;
@@ -76,6 +78,25 @@ CLI::App* AddTopology(CLI::App* app, TopologyOptions* topology) {
   AddControl(command, &topology->control);
   command->add_option("--listener", topology->listener, "Of this listener only")->type_name("NAME");
   command->add_flag("--json", topology->json, "Print this part of the status document");
+  return command;
+}
+
+CLI::App* AddTop(CLI::App* app, TopOptions* top) {
+  CLI::App* command = app->add_subcommand(
+      "top",
+      "Show the workers live. Keys: left and right or < and > change the column that sorts, r "
+      "reverses, arrows and page keys scroll, q ends");
+  AddControl(command, &top->control);
+  command->add_option("--listener", top->listener, "Of this listener only")->type_name("NAME");
+  const auto orders = TopOrders();
+  command->add_option("--sort", top->sort, "By this column")
+      ->transform(
+          CLI::IsMember(std::vector<std::string>(orders.begin(), orders.end()), CLI::ignore_case))
+      ->type_name("COLUMN");
+  command->add_flag("--reverse", top->reverse, "The other way round");
+  command->add_option("--interval", top->interval, "Seconds from look to look; default 1")
+      ->check(CLI::Range(0.1, kMaxTimeoutSeconds));
+  command->add_option("-n,--count", top->count, "End after so many looks");
   return command;
 }
 
@@ -229,6 +250,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   CLI::App* run = AddRun(&app, &targets.run);
   CLI::App* status = AddStatus(&app, &targets.status);
   CLI::App* topology = AddTopology(&app, &targets.topology);
+  CLI::App* top = AddTop(&app, &targets.top);
   CLI::App* drain = AddDrain(&app, "drain", "Give a worker no further connections", &targets.drain);
   CLI::App* undrain = AddDrain(&app, "undrain", "Take a drain back", &targets.undrain);
   CLI::App* check = AddCheck(&app, &targets.check);
@@ -253,6 +275,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   }
   if (status->parsed()) line.command = targets.status;
   if (topology->parsed()) line.command = targets.topology;
+  if (top->parsed()) line.command = targets.top;
   if (drain->parsed()) line.command = targets.drain;
   if (undrain->parsed()) line.command = targets.undrain;
   if (check->parsed()) line.command = targets.check;

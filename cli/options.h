@@ -30,6 +30,15 @@ struct TopologyOptions {
   bool json = false;
 };
 
+struct TopOptions {
+  std::string control;   // empty: DefaultControlPath
+  std::string listener;  // empty: all
+  std::string sort;      // head of a column; empty: the first
+  bool reverse = false;
+  double interval = 1;  // seconds
+  unsigned count = 0;   // looks; 0: until it is ended
+};
+
 struct DrainOptions {
   std::string control;
   bool undrain = false;
@@ -92,7 +101,7 @@ struct SimulateOptions {
 struct CommandLine {
   std::optional<int> exit_code;  // set: everything is said, end with it
   std::variant<RunOptions, StatusOptions, DrainOptions, CheckOptions, SpreadOptions, DoctorOptions,
-               SimulateOptions, TopologyOptions>
+               SimulateOptions, TopologyOptions, TopOptions>
       command;
 };
 
