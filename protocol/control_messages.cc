@@ -72,6 +72,7 @@ size_t FormatRegisterRequest(char* out, size_t size, const RegisterRequest& requ
   line.AddTrue("observer", request.observer);
   line.AddTrue("forked", request.forked);
   line.AddTrue("one_at_a_time", request.one_at_a_time);
+  line.AddTrue("direct", request.direct);
   line.AddTrue("passes_listener", request.passes_listener);
   line.AddTrue("passes_pidfd", request.passes_pidfd);
   return line.End();

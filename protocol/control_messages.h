@@ -63,6 +63,7 @@ struct RegisterRequest {
   bool observer = false;         // shows interest, has not called accept
   bool forked = false;           // this process neither bound nor listened itself
   bool one_at_a_time = false;    // its slot is blocking
+  bool direct = false;           // it does what the page's mode says
   bool passes_listener = false;  // descriptor 0 of the message is the listener
   bool passes_pidfd = false;     // the last descriptor of the message is a pidfd of the sender
 };

@@ -52,6 +52,8 @@ struct Page {
 
   // Written by ringdeald while it lives.
   struct alignas(kCacheLine) Orders {
+    // seq_cst; the worker reads it at each accept. kDirect only while mode_seen is another: so an
+    // acknowledgment that is read after the store is that of this order.
     std::atomic<PageMode> mode;
     // 1 while ringdeald waits for this worker to become eligible. ringdeald stores it (seq_cst),
     // then reads the worker's lines again; the worker stores what makes it eligible (seq_cst), then
@@ -82,6 +84,9 @@ struct Page {
   struct alignas(kCacheLine) Signs {
     std::atomic<uint64_t> rung;    // doorbells received
     std::atomic<uint64_t> passes;  // passes ended: how an observer declines
+    // The mode that the worker acts on (seq_cst), stored when it does: from kDirect on what comes
+    // to the listener wakes it, so ringdeald stops watching. Then the worker reads `mode` again,
+    // until both are equal, and sends `ready`.
     std::atomic<PageMode> mode_seen;
     std::atomic<uint32_t> cpu;  // CPU of the last accept, plus one; 0: unknown
   };

@@ -79,6 +79,7 @@ bool KeepWords(const ringdeal_options& options, ringdeal_worker* handle) {
   words.weight = options.weight != 0 ? options.weight : 1;
   words.one_at_a_time = options.one_at_a_time != 0;
   words.passes_listener = options.listener_fd > 0;
+  words.direct = true;
   return CopyText(options.listener, handle->listener, &words.listener) &&
          CopyText(options.address, handle->address, &words.address) &&
          CopyText(options.cpus, handle->cpus, &words.cpus);

@@ -177,7 +177,9 @@ void Member::SetOneAtATime(bool one_at_a_time) {
   Use use(this);
   one_at_a_time_.store(one_at_a_time);
   Page* page = page_.load(std::memory_order_acquire);
-  if (page != nullptr) SetStyle(page, one_at_a_time, control_.get());
+  if (page == nullptr) return;
+  SetStyle(page, one_at_a_time, control_.get());
+  if (HasNewOrder(*page)) FollowOrder();
 }
 
 int Member::SetReceiveTimeout(const timeval& timeout) {

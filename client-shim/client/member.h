@@ -21,8 +21,9 @@ namespace ringdeal::client {
 enum class Form : uint32_t {
   kApart,     // not joined in this process
   kChanging,  // a thread is changing the form; for no longer than a join may wait
-  kHandoff,   // connections come through the channel
-  kDirect,    // accepting from the real listener; ringdeald may be looked for
+  kHandoff,   // connections come through the channel, and while the page says direct, from the
+              // real listener too
+  kDirect,    // without ringdeald: from the real listener; ringdeald may be looked for
 };
 
 struct JoinRequest {
@@ -147,6 +148,11 @@ class Member {
   int FinishHandoff(UniqueFd connection, const HandoffFrame& frame, sockaddr* address,
                     socklen_t* length, int flags);
   int AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page** counted);
+  PageMode OrderFor(const Page& page) const;
+  bool HasNewOrder(const Page& page) const {
+    return OrderFor(page) != page.signs.mode_seen.load(std::memory_order_relaxed);
+  }
+  [[gnu::cold]] void FollowOrder();
   Received ReceiveOne(HandoffFrame* frame, UniqueFd* connection);
   bool NearDescriptorLimit();
 

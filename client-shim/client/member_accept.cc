@@ -93,6 +93,7 @@ int Member::AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page**
   Page* page = page_.load(std::memory_order_acquire);
   const int number = AcceptFrom(listener, address, length, flags);
   if (number >= 0 && page != nullptr) {
+    last_number_.store(number, std::memory_order_relaxed);
     CountDirect(page);
     *counted = page;
   }
@@ -115,6 +116,7 @@ int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** count
       errno = EAGAIN;
       return -1;
     }
+    if (HasNewOrder(*page)) FollowOrder();
     HandoffFrame frame;
     UniqueFd connection;
     switch (ReceiveOne(&frame, &connection)) {
@@ -141,6 +143,11 @@ int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** count
         errno = EMFILE;
         return -1;
       case Received::kNothing:
+        // The channel comes first: what was handed off as the mode changed waits for nobody.
+        if (page->signs.mode_seen.load(std::memory_order_relaxed) == PageMode::kDirect) {
+          errno = saved_errno;
+          return AcceptDirect(address, length, flags, counted);
+        }
         errno = EAGAIN;
         return -1;
     }

@@ -1,4 +1,4 @@
-// Being without ringdeald: going direct when it is gone, and getting it back.
+// Accepting from the real listener: because ringdeald said so, or is gone, and getting it back.
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,6 +19,34 @@ void Member::StartDirect() {
   if (!listener_.valid()) return;
   if (promoted_.load()) (void)MakeListenerNonBlocking(listener_.get());
   AddListenerToReadySet(ready_set_.get(), listener_.get());
+}
+
+// One that blocks in accept waits on the channel alone, so it goes on as it is.
+PageMode Member::OrderFor(const Page& page) const {
+  const PageMode mode = page.orders.mode.load(std::memory_order_seq_cst);
+  const bool can = !one_at_a_time_.load(std::memory_order_relaxed) && listener_.valid();
+  return mode == PageMode::kDirect && !can ? PageMode::kHandoff : mode;
+}
+
+// Acknowledged only once it is done, and then looked at again: ringdeald may have changed its mind
+// meanwhile, and what it reads last must be about what it said last.
+void Member::FollowOrder() {
+  Form expected = Form::kHandoff;
+  if (!form_.compare_exchange_strong(expected, Form::kChanging)) return;
+  const int saved_errno = errno;
+  Page* page = page_.load(std::memory_order_relaxed);
+  while (HasNewOrder(*page)) {
+    const PageMode order = OrderFor(*page);
+    if (order == PageMode::kDirect) {
+      StartDirect();
+    } else {
+      RemoveFromReadySet(ready_set_.get(), listener_.get());
+    }
+    page->signs.mode_seen.store(order, std::memory_order_seq_cst);
+  }
+  form_.store(Form::kHandoff, std::memory_order_release);
+  client::Poke(control_.get());
+  errno = saved_errno;
 }
 
 void Member::LoseRingdeald() {

@@ -90,6 +90,7 @@ client::JoinRequest RequestFor(const Listener* listener) {
   request.words.cpus = settings.cpus[0] != '\0' ? settings.cpus : nullptr;
   request.words.weight = settings.weight;
   request.words.forked = listener->made_by.load() != OwnPid();
+  request.words.direct = true;
   request.words.passes_listener = listener->member.listener() >= 0;
   // Without the socket it is asked for by name; adopted ones have their address for a name.
   if (!request.words.passes_listener) request.words.listener = listener->address;

@@ -38,6 +38,7 @@ void Intake::WatchSocket(int socket) {
   if (source->watch == nullptr) return callbacks_->failed(listener_, errno);
   if (!watching_) source->watch->Disable();
   sources_.push_back(std::move(source));
+  if (sources_.size() == 2) Resume();  // the only worker holds one of them
 }
 
 void Intake::Resume() {
@@ -46,6 +47,7 @@ void Intake::Resume() {
   const bool all_dealt = listener_->dealer().kept() == 0 || MayAccept(now_ns);
   RunErrands();
   if (!all_dealt || stopped_) return;
+  if (LeavesToWorker()) return Suspend(IntakeState::kDirect, 0);
   if (const uint64_t wait_ns = WaitForRate(now_ns)) return Suspend(IntakeState::kLimited, wait_ns);
   // Whether somebody may be given a connection is asked when one waits.
   Enter(IntakeState::kAccepting, now_ns);
@@ -86,8 +88,16 @@ bool Intake::MayAccept(uint64_t now_ns) {
     case Dealer::Readiness::kPause:
       Pause();
       break;
+    case Dealer::Readiness::kLeave:
+      if (sources_.size() > 1) return true;
+      Suspend(IntakeState::kDirect, 0);
+      break;
   }
   return false;
+}
+
+bool Intake::LeavesToWorker() const {
+  return sources_.size() == 1 && listener_->dealer().LeaveToWorker();
 }
 
 bool Intake::AcceptOne(const Source& source, uint64_t now_ns) {
@@ -164,7 +174,8 @@ void Intake::Pause() {
 void Intake::Suspend(IntakeState state, uint64_t delay_ns) {
   Enter(state, MonotonicNs());
   SetWatching(false);
-  if (state != IntakeState::kHolding) timer_->Arm(std::chrono::nanoseconds(delay_ns));
+  const bool is_awaited = state == IntakeState::kHolding || state == IntakeState::kDirect;
+  if (!is_awaited) timer_->Arm(std::chrono::nanoseconds(delay_ns));
 }
 
 void Intake::Enter(IntakeState state, uint64_t now_ns) {

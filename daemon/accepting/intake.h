@@ -56,6 +56,7 @@ class Intake {
   void Pause();
   void SetWatching(bool watching);
   void Enter(IntakeState state, uint64_t now_ns);
+  bool LeavesToWorker() const;
 
   const std::shared_ptr<Listener> listener_;
   EventLoop* const loop_;

@@ -17,6 +17,7 @@ DealerSettings SettingsOf(const ListenerConfig& config, const Limits& limits) {
           .stuck_after_ns = static_cast<uint64_t>(config.stuck_after.count()),
           .channel_depth = limits.channel_depth,
           .workers = limits.workers,
+          .may_be_direct = config.share_listener && !HasLimits(config),
           .max_active_per_worker = config.max_active_per_worker,
           .max_active = config.max_active};
 }
@@ -32,6 +33,8 @@ const char* NameOf(IntakeState state) {
       return "limited";
     case IntakeState::kPaused:
       return "paused";
+    case IntakeState::kDirect:
+      return "direct";
     case IntakeState::kStopped:
       return "stopping";
   }

@@ -22,7 +22,15 @@ namespace ringdeal {
 inline constexpr size_t kMostSockets = 1024;
 
 // What the acceptor is doing with a listener. Written by the acceptor thread alone.
-enum class IntakeState : uint8_t { kAccepting, kAwaiting, kHolding, kLimited, kPaused, kStopped };
+enum class IntakeState : uint8_t {
+  kAccepting,
+  kAwaiting,
+  kHolding,
+  kLimited,
+  kPaused,
+  kDirect,
+  kStopped
+};
 
 // How often accepting stopped, and how long it did where it has gone on.
 struct StopCounters {

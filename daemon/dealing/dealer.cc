@@ -21,7 +21,8 @@ Dealer::Dealer(const DealerSettings& settings)
     : settings_(settings),
       view_(settings.policy, settings.rules),
       observers_(&workers_),
-      untaken_(&workers_, &view_, settings.recall_after_ns) {}
+      untaken_(&workers_, &view_, settings.recall_after_ns),
+      direct_(&workers_, &view_) {}
 
 std::optional<Slot> Dealer::Add(std::unique_ptr<Worker> worker, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
@@ -33,6 +34,7 @@ std::optional<Slot> Dealer::Add(std::unique_ptr<Worker> worker, uint64_t now_ns)
     workers_.emplace_back();
   }
   taken_slots_[slot] = true;
+  direct_.End();
   const WorkerIdentity& identity = worker->identity();
   worker->page().header.slot = slot;
   if (holding_) worker->page().orders.wants_ready.store(1, std::memory_order_seq_cst);
@@ -50,6 +52,7 @@ std::unique_ptr<Worker> Dealer::Detach(Slot slot) {
   if (At(slot) == nullptr) return nullptr;
   observers_.Remove(slot);
   untaken_.Remove(slot);
+  direct_.Forget(slot);
   if (owed_ == slot) owed_.reset();
   // Whoever has the slot next is not gone.
   gone_.erase(std::remove(gone_.begin(), gone_.end(), slot), gone_.end());
@@ -74,6 +77,7 @@ ToEmpty Dealer::SetDraining(Slot slot, bool draining) {
   const std::lock_guard lock(mutex_);
   Worker* worker = At(slot);
   if (worker == nullptr) return {};
+  direct_.End();
   worker->SetDraining(draining);
   if (draining) view_.Update(slot, view_.worker(slot).load, Standing::kUnavailable);
   return {worker->channel(), slot, worker->identity().id};
@@ -88,6 +92,22 @@ std::vector<Dealer::Dealable> Dealer::FindDealable() const {
     found.push_back({slot, &worker->identity(), worker->taken(), worker->last_cpu()});
   }
   return found;
+}
+
+bool Dealer::DecideDirect(bool one_socket) {
+  const std::lock_guard lock(mutex_);
+  return direct_.Decide(settings_.may_be_direct && one_socket);
+}
+
+bool Dealer::LeaveToWorker() {
+  const std::lock_guard lock(mutex_);
+  return LeaveToWorkerLocked();
+}
+
+bool Dealer::LeaveToWorkerLocked() {
+  if (!kept_.empty() || !direct_.IsFollowed()) return false;
+  LeaveHold();  // whoever asked before: it shall not wake us with every wait
+  return true;
 }
 
 void Dealer::UseDeck(DeckUpdate update) {
@@ -212,6 +232,7 @@ Worker* Dealer::Find(Slot slot, uint64_t worker_id) const {
 
 Dealer::Preparation Dealer::Prepare(uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
+  if (LeaveToWorkerLocked()) return {Readiness::kLeave, 0};
   observers_.RingSilent(now_ns);
   if (const uint64_t until = observers_.Await(now_ns)) return {Readiness::kAwait, until};
   if (!owed_) owed_ = observers_.TakeOwed();

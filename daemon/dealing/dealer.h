@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "daemon/dealing/connection.h"
+#include "daemon/dealing/direct_order.h"
 #include "daemon/dealing/observers.h"
 #include "daemon/dealing/receive_shares.h"
 #include "daemon/dealing/untaken.h"
@@ -30,7 +31,8 @@ struct DealerSettings {
   uint64_t recall_after_ns = 0;
   uint64_t stuck_after_ns = 0;
   uint64_t channel_depth = 0;
-  size_t workers = 0;  // the most that there may be
+  size_t workers = 0;          // the most that there may be
+  bool may_be_direct = false;  // a worker that is alone may accept by itself
   // The most load of one worker, and of all together; 0: no limit.
   uint64_t max_active_per_worker = 0;
   uint64_t max_active = 0;
@@ -50,6 +52,10 @@ class Dealer {
   std::unique_ptr<Worker> Detach(Slot slot);
   void Release(Slot slot);
   void Report(Slot slot, const WorkerReport& report);
+  // Has the only process of the listener accept by itself, or ends that, if it is time for either.
+  // Returns true if it was. REQUIRES of `one_socket`: that worker holds the listener's only socket.
+  // A second process ends it at once, in Add.
+  bool DecideDirect(bool one_socket);
   // The channel, to be emptied when draining begins; null: no such worker.
   ToEmpty SetDraining(Slot slot, bool draining);
   // A worker that may be dealt to, now or later. `identity` is valid until the worker is detached.
@@ -127,6 +133,7 @@ class Dealer {
     kAwait,  // an observer was rung: look again when it answers, or at `until_ns`
     kHold,   // nobody may be given anything: every worker will poke when that changes
     kPause,  // the kernel refuses to pass a descriptor: look again after a while
+    kLeave,  // the only worker accepts by itself: look again when processes come or go
   };
   struct Preparation {
     Readiness readiness = Readiness::kReady;
@@ -145,6 +152,10 @@ class Dealer {
   bool wants_receiving_cpu() const { return wants_receiving_cpu_.load(std::memory_order_relaxed); }
   // Takes the connection over, whatever comes of it.
   Outcome Deal(Connection connection, uint64_t now_ns);
+
+  // True if the only worker accepts by itself and nothing is kept: there is no need to accept until
+  // a process comes or that one says something, and nothing is asked of it.
+  bool LeaveToWorker();
 
   // True if there is something for TakeGone, TakeLiars or TakeUnansweredBells, or a watch to begin.
   bool HasErrands() const;
@@ -182,6 +193,7 @@ class Dealer {
   Outcome DealKept(uint64_t now_ns);
   bool FindAnyAfterAsking(uint64_t now_ns);
   void LeaveHold();
+  bool LeaveToWorkerLocked();
 
   const DealerSettings settings_;
   std::atomic<bool> wants_receiving_cpu_{false};  // written by the control thread
@@ -193,6 +205,7 @@ class Dealer {
   std::vector<bool> taken_slots_;
   Observers observers_;
   Untaken untaken_;
+  DirectOrder direct_;
   bool untaken_is_watched_ = false;
   bool sent_since_look_ = false;  // at untaken_
   std::optional<Slot> owed_;      // the next connection is for this one

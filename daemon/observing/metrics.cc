@@ -110,7 +110,7 @@ void ListenerInfo(const Snapshot& snapshot, Samples& samples) {
 
 void ListenerMode(const Snapshot& snapshot, Samples& samples) {
   for (const auto& listener : snapshot.listeners)
-    for (const char* mode : {"handoff", "holding", "limited", "paused", "stopping"})
+    for (const char* mode : {"handoff", "direct", "holding", "limited", "paused", "stopping"})
       samples.Add(listener.mode == mode ? 1 : 0, {listener.name, mode});
 }
 
@@ -190,8 +190,9 @@ constexpr Metric kMetrics[] = {
     {"ringdeal_listener_mode",
      kGauge,
      {"listener", "mode"},
-     "1 for the mode that the listener is in, 0 for the others: handoff, holding (no worker may be "
-     "given anything), limited (max_accept_rate is reached), paused (accept failed), stopping.",
+     "1 for the mode that the listener is in, 0 for the others: handoff, direct (its only worker "
+     "accepts by itself), holding (no worker may be given anything), limited (max_accept_rate is "
+     "reached), paused (accept failed), stopping.",
      ListenerMode},
     {"ringdeal_accepted_total", kCounter, kListener, "Connections accepted.",
      OfListener<&L::accepted>},

@@ -49,7 +49,7 @@ struct ListenerSnapshot {
   std::string name;
   std::string address;
   std::string policy;
-  std::string mode;    // handoff, holding, limited, paused, stopping
+  std::string mode;    // handoff, direct, holding, limited, paused, stopping
   bool owned = false;  // false: adopted
   Principals allow;    // all who may take it without holding it
   uint64_t accepted = 0;

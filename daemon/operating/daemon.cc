@@ -58,14 +58,18 @@ Daemon::Daemon(Config config, std::shared_ptr<const Topology> topology)
       recaller_(std::make_unique<Recaller>(
           &loop_, listeners_.get(), recall_.get(),
           [this](const auto& listener, Slot slot) { registrar_->EndWorker(listener, slot); },
-          [this](const auto& listener) { redealer_->Look(listener, MonotonicNs()); })),
+          [this](const auto& listener) {
+            redealer_->Look(listener, MonotonicNs());
+            direct_->Look(listener);
+          })),
       redealer_(
           std::make_unique<Redealer>(&loop_, std::move(topology), config_.topology.empty(),
                                      static_cast<uint64_t>(config_.receive_half_life.count()))),
+      direct_(std::make_unique<DirectSwitch>(&loop_, listeners_.get())),
       stuck_watch_(std::make_unique<StuckWatch>(&loop_, config_, listeners_.get())),
-      registrar_(std::make_unique<Registrar>(&loop_, config_, self_, listeners_.get(), owned_.get(),
-                                             &notebook_, recaller_.get(), redealer_.get(),
-                                             [this] { return RenderStatus(TakeSnapshot()); })),
+      registrar_(std::make_unique<Registrar>(
+          &loop_, config_, self_, listeners_.get(), owned_.get(), &notebook_, recaller_.get(),
+          redealer_.get(), direct_.get(), [this] { return RenderStatus(TakeSnapshot()); })),
       control_(std::make_unique<ControlServer>(&loop_, config_.limits, MakeControlCallbacks())),
       stop_timer_(loop_.MakeTimer([this] { EndIfDealt(); })),
       started_ns_(MonotonicNs()) {

@@ -17,6 +17,7 @@
 #include "daemon/operating/notebook.h"
 #include "daemon/operating/owned_listeners.h"
 #include "daemon/workers/control_server.h"
+#include "daemon/workers/direct_switch.h"
 #include "daemon/workers/registrar.h"
 #include "daemon/workers/stuck_watch.h"
 #include "protocol/result.h"
@@ -53,6 +54,7 @@ class Daemon {
   std::unique_ptr<AcceptorWatchdog> watchdog_;
   std::unique_ptr<Recaller> recaller_;
   std::unique_ptr<Redealer> redealer_;
+  std::unique_ptr<DirectSwitch> direct_;
   std::unique_ptr<StuckWatch> stuck_watch_;
   std::unique_ptr<Registrar> registrar_;
   std::unique_ptr<ControlServer> control_;

@@ -45,7 +45,8 @@ const Peer& Registrar::AuthorityOf(const Caller& caller) {
 
 Registrar::Registrar(EventLoop* loop, const Config& config, const Self& self,
                      ListenerTable* listeners, OwnedListeners* owned, Notebook* notebook,
-                     Recaller* recaller, Redealer* redealer, std::function<std::string()> status)
+                     Recaller* recaller, Redealer* redealer, DirectSwitch* direct,
+                     std::function<std::string()> status)
     : loop_(loop),
       config_(config),
       self_(self),
@@ -53,6 +54,7 @@ Registrar::Registrar(EventLoop* loop, const Config& config, const Self& self,
       owned_(owned),
       recaller_(recaller),
       redealer_(redealer),
+      direct_(direct),
       status_(std::move(status)),
       adoption_(loop, config, self, listeners, notebook, MakeQueries()) {}
 
@@ -244,7 +246,8 @@ Result<void, RequestError> Registrar::Join(const Request& request,
                           .cpus = request.cpus,
                           .observer = request.observer,
                           .forked = request.forked,
-                          .one_at_a_time = request.one_at_a_time};
+                          .one_at_a_time = request.one_at_a_time,
+                          .direct = request.direct};
   std::vector<int> answer = {channel->worker_end(), memory->get()};
   if (listener->config().share_listener) answer.push_back(socket.descriptor.get());
   const std::optional<Slot> slot = listener->dealer().Add(
@@ -259,6 +262,7 @@ Result<void, RequestError> Registrar::Join(const Request& request,
   connection->BecomeMember();
   adoption_.NoteJoined(listener);
   redealer_->Look(listener, MonotonicNs());
+  direct_->NoteChange(listener);
   if (process) connection->WatchProcess(std::move(*process));
   Log(LogLevel::kInfo, "joined",
       {{"listener", listener->name()}, {"slot", *slot}, {"pid", connection->peer().pid}});
@@ -274,6 +278,7 @@ Result<void, RequestError> Registrar::Ready(const Request&, Caller* caller) {
   const auto member = members_.find(caller->connection);
   if (member == members_.end()) return {};
   redealer_->LookAt(member->second.listener, member->second.slot, MonotonicNs());
+  direct_->Look(member->second.listener);
   listeners_->Wake(member->second.listener);
   return {};
 }
@@ -328,6 +333,7 @@ Result<void, RequestError> Registrar::SetDraining(const Request& request, Caller
   if (drained.channel == nullptr) return RequestError{code::kUnknownWorker, "no such worker"};
   if (draining) recaller_->Empty(listener, std::move(drained), [] {});
   redealer_->Look(listener, MonotonicNs());
+  direct_->Look(listener);
   listeners_->Wake(listener);
   caller->connection->Answer(OkLine(), {});
   return {};
@@ -342,6 +348,7 @@ void Registrar::EndMembership(ControlConnection* connection) {
   members_.erase(found);
   const std::unique_ptr<Worker> worker = member.listener->dealer().Detach(member.slot);
   redealer_->Look(member.listener, MonotonicNs());
+  direct_->NoteChange(member.listener);
   Log(LogLevel::kInfo, "left",
       {{"listener", member.listener->name()},
        {"slot", member.slot},

@@ -15,6 +15,7 @@
 #include "daemon/operating/owned_listeners.h"
 #include "daemon/workers/adoption.h"
 #include "daemon/workers/control_server.h"
+#include "daemon/workers/direct_switch.h"
 #include "daemon/workers/recaller.h"
 #include "daemon/workers/redealer.h"
 #include "daemon/workers/request.h"
@@ -26,7 +27,7 @@ class Registrar {
   // `status` renders the status document.
   Registrar(EventLoop* loop, const Config& config, const Self& self, ListenerTable* listeners,
             OwnedListeners* owned, Notebook* notebook, Recaller* recaller, Redealer* redealer,
-            std::function<std::string()> status);
+            DirectSwitch* direct, std::function<std::string()> status);
 
   // To be called once, before the first connection.
   void SetServer(ControlServer* server) { server_ = server; }
@@ -94,6 +95,7 @@ class Registrar {
   OwnedListeners* const owned_;
   Recaller* const recaller_;
   Redealer* const redealer_;
+  DirectSwitch* const direct_;
   const std::function<std::string()> status_;
   ControlServer* server_ = nullptr;
   Adoption adoption_;

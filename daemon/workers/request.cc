@@ -93,6 +93,7 @@ Request Read(Members* members) {
   request.observer = members->Flag("observer");
   request.forked = members->Flag("forked");
   request.one_at_a_time = members->Flag("one_at_a_time");
+  request.direct = members->Flag("direct");
   request.passes_listener = members->Flag("passes_listener");
   request.passes_pidfd = members->Flag("passes_pidfd");
   if (request.op == op::kReport) request.report = ReadReport(members);

@@ -23,6 +23,7 @@ struct Request {
   bool observer = false;
   bool forked = false;
   bool one_at_a_time = false;
+  bool direct = false;
   bool passes_listener = false;
   bool passes_pidfd = false;
   WorkerReport report;

@@ -84,6 +84,28 @@ void Worker::SetDraining(bool draining) {
                            std::memory_order_release);
 }
 
+bool Worker::MayBeDirect() const {
+  return identity_.direct && !identity_.one_at_a_time && !blocks_in_accept() && !report_ &&
+         !draining_ && !gone_;
+}
+
+bool Worker::IsReadyForDirect() const {
+  return MayBeDirect() && !suspect_ &&
+         page_->progress.state.load(std::memory_order_acquire) == WorkerState::kWorker &&
+         page_->signs.mode_seen.load(std::memory_order_seq_cst) != PageMode::kDirect;
+}
+
+void Worker::SetDirect(bool direct) {
+  if (draining_) return;
+  page_->orders.mode.store(direct ? PageMode::kDirect : PageMode::kHandoff,
+                           std::memory_order_seq_cst);
+}
+
+bool Worker::IsDirect() const {
+  return page_->orders.mode.load(std::memory_order_relaxed) == PageMode::kDirect &&
+         page_->signs.mode_seen.load(std::memory_order_seq_cst) == PageMode::kDirect;
+}
+
 Result<void> Worker::Ring(uint64_t deadline_ns) {
   const bool in_pass = page_->progress.pass_start.load(std::memory_order_seq_cst) != 0;
   const uint64_t passes = page_->signs.passes.load(std::memory_order_seq_cst);

@@ -29,6 +29,7 @@ struct WorkerIdentity {
   bool observer = false;
   bool forked = false;
   bool one_at_a_time = false;
+  bool direct = false;  // it can accept by itself, and does what the page's mode says
 };
 
 // The counts of a worker that maps no page.
@@ -77,6 +78,18 @@ class Worker {
   void Report(const WorkerReport& report) { report_ = report; }
   void SetDraining(bool draining);
   bool draining() const { return draining_; }
+
+  // True of one that can accept by itself: it said so, and it does not block in accept, which would
+  // be on its channel.
+  bool MayBeDirect() const;
+  // True of one that may be told to now: it is dealt to, and has acknowledged what it was told
+  // last. Else an old acknowledgment could be taken for that of a new order.
+  bool IsReadyForDirect() const;
+  // Tells it to accept by itself, or not to any more. It sees that when it is woken next: a
+  // doorbell would be a readiness with nothing to accept.
+  void SetDirect(bool direct);
+  // It was told to, and has acknowledged: what comes to the listener wakes it.
+  bool IsDirect() const;
 
   // `handed` is raised before the datagram is queued, so that no worker can have taken more than it
   // was given; a failed send and a connection taken back raise `recalled`.

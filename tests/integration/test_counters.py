@@ -17,12 +17,18 @@ def connect_many(closing, where, count, *ways):
     assert greeted + left == count, f"{count - greeted - left} connections were lost"
 
 
-@pytest.mark.parametrize("mode, count", [
-    ("epoll", 100_000),
-    ("block", 20_000),
-    pytest.param("block", 100_000, marks=pytest.mark.slow),
+# One that is alone accepts by itself, unless there is a limit to keep.
+KINDS = {"handed": "max_active: 100000, recall_after: 1min", "direct": "recall_after: 1min"}
+
+
+@pytest.mark.parametrize("kind, mode, count", [
+    ("handed", "epoll", 100_000),
+    ("direct", "epoll", 20_000),
+    ("handed", "block", 20_000),
+    pytest.param("handed", "block", 100_000, marks=pytest.mark.slow),
 ])
-def test_four_accepting_threads_and_random_ends(mode, count, daemon, target, closing):
+def test_four_accepting_threads_and_random_ends(kind, mode, count, start_daemon, target, closing):
+    daemon = start_daemon(f"name: web, bind: 127.0.0.1:0, {KINDS[kind]}")
     where = daemon.address()
     server = target([build.PROGRAMS / "threads_server", where[1], count, mode], daemon)
     server.address()
@@ -32,7 +38,8 @@ def test_four_accepting_threads_and_random_ends(mode, count, daemon, target, clo
     assert server.process.descriptors() < 24, "descriptors of connections are left"
     worker = daemon.worker(server.pid)
     listener = daemon.listener()
-    assert listener["accepted"] == count
+    assert listener["accepted"] + worker["direct"] == count
+    assert (worker["direct"] > 0) == (kind == "direct")
     assert worker["handed"] - worker["recalled"] + worker["direct"] == count
     assert worker["taken"] + worker["direct"] == count
     assert worker["closed"] == count

@@ -12,8 +12,8 @@ from support.waiting import wait_until
 
 PAGE_BYTES = 4096
 MAGIC, VERSION = 0x52444C50, 1
-WANTS_READY, TAKEN, CLOSED, PASS_START, STATE = 68, 128, 136, 152, 160
-WAITING, STYLE, RUNG, PASSES = 164, 172, 192, 200
+MODE, WANTS_READY, TAKEN, CLOSED, DIRECT, PASS_START, STATE = 64, 68, 128, 136, 144, 152, 160
+WAITING, STYLE, RUNG, PASSES, MODE_SEEN = 164, 172, 192, 200, 208
 STATES = ["starting", "observer", "worker", "paused", "left"]
 CONNECTION, BELL = 1, 2
 
@@ -65,6 +65,9 @@ class Worker:
         """A connection that was handed over and not taken, as ringdeald recalls it."""
         _, descriptors, _, _ = socket.recv_fds(self.kept, 256, 1, socket.MSG_DONTWAIT)
         return socket.socket(fileno=descriptors[0])
+
+    def order(self, mode):
+        struct.pack_into("I", self.page, MODE, mode)
 
     def ring(self):
         self.sequence += 1

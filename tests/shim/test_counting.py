@@ -14,7 +14,11 @@ from support.clients import Burst
 
 @pytest.mark.parametrize("wait", ["epoll", "accept"])
 @pytest.mark.parametrize("limit, connections", [(64, 1000), (300, 1000)])
-def test_nothing_is_lost_at_the_descriptor_limit(daemon, run, helpers, wait, limit, connections):
+@pytest.mark.parametrize("direct", [False, True], ids=["handed", "direct"])
+def test_nothing_is_lost_at_the_descriptor_limit(start_daemon, run, helpers, wait, limit, connections,
+                                                 direct):
+    """One that is alone accepts by itself, unless there is a limit to keep; or if it blocks."""
+    daemon = start_daemon(more="" if direct else "adopted: {max_active: 100000}")
     server = run("flood", limit, wait)
     port = helpers.port_of(server)
     assert helpers.ask(port) == ""
@@ -23,7 +27,9 @@ def test_nothing_is_lost_at_the_descriptor_limit(daemon, run, helpers, wait, lim
     line = server.wait_for_line(r"taken %d refused (\d+)" % connections)
     assert int(line.group(1)) > 0, "the limit was never met"
     worker = daemon.workers()[0]
-    assert worker["taken"] == connections + 1 == worker["handed"]
+    assert worker["taken"] == worker["handed"]
+    assert worker["taken"] + worker["direct"] == connections + 1
+    assert (worker["direct"] > 0) == (direct and wait == "epoll")
 
 
 def test_a_full_process_that_frees_a_low_number_loses_nothing(daemon, run, helpers):

@@ -37,12 +37,14 @@ TEST(RegisterRequest, EveryFieldIsWritten) {
   request.observer = true;
   request.forked = true;
   request.one_at_a_time = true;
+  request.direct = true;
   request.passes_listener = true;
   request.passes_pidfd = true;
-  EXPECT_EQ(Register(request),
-            "{\"op\":\"register\",\"version\":1,\"weight\":4294967295,\"listener\":\"web\","
-            "\"address\":\"[::1]:80\",\"cpus\":\"0-3,8\",\"observer\":true,\"forked\":true,"
-            "\"one_at_a_time\":true,\"passes_listener\":true,\"passes_pidfd\":true}\n");
+  EXPECT_EQ(
+      Register(request),
+      "{\"op\":\"register\",\"version\":1,\"weight\":4294967295,\"listener\":\"web\","
+      "\"address\":\"[::1]:80\",\"cpus\":\"0-3,8\",\"observer\":true,\"forked\":true,"
+      "\"one_at_a_time\":true,\"direct\":true,\"passes_listener\":true,\"passes_pidfd\":true}\n");
 }
 
 TEST(Requests, ATextThatWouldNeedEscapingIsRefused) {

@@ -20,8 +20,8 @@ TEST(Request, TakesEveryFieldThatTheShimWrites) {
   sent.address = "127.0.0.1:80";
   sent.cpus = "0-3";
   sent.weight = 7;
-  sent.observer = sent.forked = sent.one_at_a_time = sent.passes_listener = sent.passes_pidfd =
-      true;
+  sent.observer = sent.forked = sent.one_at_a_time = sent.direct = sent.passes_listener =
+      sent.passes_pidfd = true;
   char line[512];
   ASSERT_GT(FormatRegisterRequest(line, sizeof(line), sent), 0u);
   const auto request = ParseRequest(line);
@@ -31,7 +31,7 @@ TEST(Request, TakesEveryFieldThatTheShimWrites) {
   EXPECT_EQ(request->address, "127.0.0.1:80");
   EXPECT_EQ(request->cpus, (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(request->weight, 7u);
-  EXPECT_TRUE(request->observer && request->forked && request->one_at_a_time &&
+  EXPECT_TRUE(request->observer && request->forked && request->one_at_a_time && request->direct &&
               request->passes_listener && request->passes_pidfd);
 }
 
