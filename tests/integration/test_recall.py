@@ -10,7 +10,7 @@ import pytest
 from support import build
 from support.arrivals import Arrivals
 from support.clients import Burst, connect, get
-from support.process import seconds_kept_waiting
+from support.process import Discount
 from support.worker import DOORBELL
 
 WORKERS = 8
@@ -30,18 +30,6 @@ def prefork(request, daemon, target):
     target([build.PYTHON, build.SERVERS / program, "%s:%d" % daemon.address(), str(WORKERS)],
            daemon).address()
     return [each["pid"] for each in daemon.wait_for_workers(WORKERS)]
-
-
-class Discount:
-    """What the kernel itself says that it kept these processes waiting for a CPU since this was made:
-    by so much the machine, and not ringdeald, may have made a wait longer."""
-
-    def __init__(self, pids):
-        self.pids = pids
-        self.before = seconds_kept_waiting(pids)
-
-    def seconds(self):
-        return seconds_kept_waiting(self.pids) - self.before
 
 
 def recalled(daemon, pid):

@@ -5,11 +5,13 @@ import os
 import pathlib
 import signal
 import socket
+import time
 
 import pytest
 
 from support import build
 from support.clients import Burst, Load, connect, free_port, get
+from support.process import Discount
 from support.users import NOBODY
 from support.waiting import wait_until
 
@@ -79,6 +81,21 @@ def test_gone_and_back_under_load_no_client_notices(kind, program, start_daemon,
     assert sum(load.failures.values()) <= 1, load.failures
     assert_even(daemon, where, program)
     assert server.process.output().count("ringdeal:") == 0
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_without_ringdeald_and_dealt_to_again_each_within_a_second(program, start_daemon, target):
+    daemon, server, where, pids = start_server("owned", program, start_daemon, target)
+    daemon.kill()
+    discount, begun = Discount([os.getpid(), *pids]), time.monotonic()
+    with connect(where) as client:
+        assert int(get(client)) in pids
+    assert time.monotonic() - begun - discount.seconds() < 1
+    daemon.start()
+    discount, begun = Discount([os.getpid(), daemon.pid, *pids]), time.monotonic()
+    assert pids_of(daemon) == pids
+    assert time.monotonic() - begun - discount.seconds() < 1
+    assert server.process.running()
 
 
 @pytest.mark.parametrize("kind", KINDS)

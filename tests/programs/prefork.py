@@ -16,7 +16,7 @@ def arguments(description):
     return parser
 
 
-def listen(address, backlog=128):
+def listen(address, backlog=128, reuse_port=False):
     """Returns the listening socket and how it is found: its port, or its path."""
     if address.startswith("unix:"):
         path = address[len("unix:"):]
@@ -28,6 +28,8 @@ def listen(address, backlog=128):
     host = host.strip("[]")
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if reuse_port:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     listener.bind((host, int(port)))
     listener.listen(backlog)
     return listener, str(listener.getsockname()[1])

@@ -4,7 +4,7 @@
 It binds and listens, forks the workers, and prints its port. Every path is answered with the
 worker's process number, and some do more:
 
-  /block/3000       blocks the loop for 3000 ms before it answers
+  /block/3000       says so and blocks the loop for 3000 ms before it answers
   /close-listener   closes the worker's listening descriptor; open connections are served on
   /exit             ends the worker with exit code 0 after the answer
 """
@@ -43,6 +43,7 @@ class Connection(asyncio.Protocol):
         _method, path, version = request.split(" ")
         keep = connection == "keep-alive" if version == "HTTP/1.0" else connection != "close"
         if path.startswith("/block/"):
+            print("blocks", flush=True)
             time.sleep(int(path.rpartition("/")[2]) / 1000)
         if path == "/close-listener":
             self.worker.close()
@@ -73,8 +74,9 @@ def main():
     parser = prefork.arguments(__doc__.partition("\n")[0])
     parser.add_argument("--hold-worker", nargs=2, type=float, metavar=("NUMBER", "SECONDS"),
                         help="this worker starts to accept only after so long")
+    parser.add_argument("--reuse-port", action="store_true", help="others may bind the address too")
     options = parser.parse_args()
-    listener, ready = prefork.listen(options.address, options.backlog)
+    listener, ready = prefork.listen(options.address, options.backlog, options.reuse_port)
 
     def worker(number):
         if options.hold_worker and number == options.hold_worker[0]:

@@ -145,6 +145,7 @@ class Load:
         self.each = each
         self.answered = collections.Counter()  # by body
         self.failures = collections.Counter()  # by reason
+        self.seconds = []  # of each connection from its begin to its first answer
         self.started = 0
         self._open = {}
         self._stop = threading.Event()
@@ -187,7 +188,7 @@ class Load:
             connection.close()
             self.failures[type(OSError(error, "")).__name__] += 1
             return
-        self._open[connection] = Exchange(self.each, time.monotonic() + self.timeout)
+        self._open[connection] = Exchange(self.each, time.monotonic(), self.timeout)
         self._selector.register(connection, selectors.EVENT_WRITE)
 
     def _step(self, connection, events):
@@ -215,6 +216,9 @@ class Load:
 
     def _answered(self, connection, exchange, body):
         self.answered[body.decode()] += 1
+        if exchange.begun is not None:
+            self.seconds.append(time.monotonic() - exchange.begun)
+            exchange.begun = None
         if exchange.to_come == 0 or self._stop.is_set():
             self._end(connection)
             return
@@ -240,7 +244,8 @@ class Load:
 class Exchange:
     """Where one connection of a load stands."""
 
-    def __init__(self, to_come, deadline):
+    def __init__(self, to_come, begun, patience):
         self.to_come = to_come  # requests that are not sent yet
-        self.deadline = deadline
+        self.begun = begun  # None: answered
+        self.deadline = begun + patience
         self.received = b""
