@@ -30,12 +30,6 @@ int Fail(int code, const std::string& text) {
   return code;
 }
 
-std::vector<std::string_view> PolicyNames() {
-  std::vector<std::string_view> names;
-  for (const Policy& policy : Policies()) names.push_back(policy.name);
-  return names;
-}
-
 std::vector<std::string> ListenerNames(const Config& config) {
   std::vector<std::string> names;
   for (const ListenerConfig& listener : config.listeners) names.push_back(listener.name);
@@ -78,7 +72,7 @@ int main(int argc, char** argv) {
   StartLog(config->log);
   RaiseDescriptorLimit();
   if (!topology) Log(LogLevel::kWarn, "topology_unknown", {{"reason", topology.error()}});
-  Daemon daemon(*config,
+  Daemon daemon(*config, {options->config_path, missing},
                 std::make_shared<const Topology>(topology ? std::move(*topology) : Topology()));
   const auto started = daemon.Start(TakeInheritedSockets(ListenerNames(*config)));
   if (!started) return Fail(kExitSystem, started.error());

@@ -72,6 +72,15 @@ void Acceptor::Wake(const std::shared_ptr<Listener>& listener) {
   });
 }
 
+void Acceptor::StopAccepting(const std::shared_ptr<Listener>& listener,
+                             std::function<void()> done) {
+  loop_.Post([this, listener, done = std::move(done)] {
+    const auto found = intakes_.find(listener.get());
+    if (found != intakes_.end()) found->second->Stop();
+    done();
+  });
+}
+
 void Acceptor::StopAccepting(std::function<void()> done) {
   loop_.Post([this, done = std::move(done)] {
     stopped_ = true;

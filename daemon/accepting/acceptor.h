@@ -27,6 +27,9 @@ class Acceptor {
   void Watch(const std::shared_ptr<Listener>& listener, int socket);
   // `done` is called on the acceptor thread, when it will touch the listener's sockets no more.
   void Forget(const std::shared_ptr<Listener>& listener, std::function<void()> done);
+  // Accepts no more on this listener and goes on to deal what it keeps; `done` is called on the
+  // acceptor thread.
+  void StopAccepting(const std::shared_ptr<Listener>& listener, std::function<void()> done);
   // A worker may have become eligible.
   void Wake(const std::shared_ptr<Listener>& listener);
   // Accepts no more on any listener; `done` is called on the acceptor thread.

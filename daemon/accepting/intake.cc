@@ -25,6 +25,7 @@ constexpr uint64_t kLongestPauseNs = 1'000'000'000;
 Intake::Intake(std::shared_ptr<Listener> listener, EventLoop* loop, AcceptGate* gate,
                const IntakeCallbacks* callbacks)
     : listener_(std::move(listener)),
+      config_(listener_->SharedConfig()),
       loop_(loop),
       gate_(gate),
       callbacks_(callbacks),
@@ -43,6 +44,7 @@ void Intake::WatchSocket(int socket) {
 
 void Intake::Resume() {
   const uint64_t now_ns = MonotonicNs();
+  config_ = listener_->SharedConfig();
   listener_->dealer().NoteAnswers(now_ns);
   const bool all_dealt = listener_->dealer().kept() == 0 || MayAccept(now_ns);
   RunErrands();
@@ -119,7 +121,7 @@ bool Intake::AcceptInGate(const Source& source, uint64_t now_ns) {
   if (listener_->dealer().wants_receiving_cpu()) {
     connection.cpu = ReceivingCpuOf(connection.socket.get());
   }
-  rate_.Take(listener_->config().max_accept_rate, now_ns);
+  rate_.Take(config_->max_accept_rate, now_ns);
   RINGDEAL_FAILPOINT("accepted");
   switch (listener_->dealer().Deal(std::move(connection), now_ns)) {
     case Dealer::Outcome::kDelivered:
@@ -149,7 +151,7 @@ bool Intake::HandleError(const Source& source, int error_number) {
     case AcceptVerdict::kSkip:
       return true;
     case AcceptVerdict::kListenAgain:
-      if (ListenAgain(source.socket, source.address, listener_->config().backlog)) {
+      if (ListenAgain(source.socket, source.address, config_->backlog)) {
         listener_->counters().listener_repairs.fetch_add(1, std::memory_order_relaxed);
         return true;
       }

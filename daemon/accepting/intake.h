@@ -45,7 +45,7 @@ class Intake {
   void Accept(const Source& source);
   bool MayAccept(uint64_t now_ns);
   uint64_t WaitForRate(uint64_t now_ns) const {
-    return rate_.WaitNs(listener_->config().max_accept_rate, now_ns);
+    return rate_.WaitNs(config_->max_accept_rate, now_ns);
   }
   // Both return false if this round is over.
   bool AcceptOne(const Source& source, uint64_t now_ns);
@@ -59,6 +59,7 @@ class Intake {
   bool LeavesToWorker() const;
 
   const std::shared_ptr<Listener> listener_;
+  std::shared_ptr<const ListenerConfig> config_;  // of the listener, as of the last Resume
   EventLoop* const loop_;
   AcceptGate* const gate_;
   const IntakeCallbacks* const callbacks_;

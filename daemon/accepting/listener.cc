@@ -1,5 +1,7 @@
 #include "daemon/accepting/listener.h"
 
+#include <sys/socket.h>
+
 #include <utility>
 
 #include "daemon/accepting/listening_socket.h"
@@ -48,7 +50,29 @@ double SecondsOf(const StopCounters& stops) {
 }  // namespace
 
 Listener::Listener(ListenerConfig config, bool owned, uid_t uid, const Limits& limits)
-    : config_(std::move(config)), owned_(owned), uid_(uid), dealer_(SettingsOf(config_, limits)) {}
+    : name_(config.name),
+      config_(std::make_shared<const ListenerConfig>(std::move(config))),
+      owned_(owned),
+      uid_(uid),
+      dealer_(SettingsOf(*config_, limits)) {}
+
+std::shared_ptr<const ListenerConfig> Listener::SharedConfig() const {
+  const std::lock_guard lock(config_mutex_);
+  return config_;
+}
+
+void Listener::Use(const ListenerConfig& config, const Limits& limits) {
+  const bool listens_anew = owned_ && config.backlog != config_->backlog;
+  auto next = std::make_shared<const ListenerConfig>(config);
+  {
+    const std::lock_guard lock(config_mutex_);
+    config_.swap(next);
+  }
+  for (const Socket& socket : sockets_) {
+    if (listens_anew) (void)listen(socket.descriptor.get(), config.backlog);
+  }
+  dealer_.Use(SettingsOf(config, limits));
+}
 
 Result<void> Listener::AddSocket(UniqueFd descriptor, int flags) {
   const Result<SocketIdentity> identity = IdentityOf(descriptor.get());

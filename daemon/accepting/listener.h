@@ -6,6 +6,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -64,8 +66,16 @@ class Listener {
 
   Listener(ListenerConfig config, bool owned, uid_t uid, const Limits& limits);
 
-  const ListenerConfig& config() const { return config_; }
-  const std::string& name() const { return config_.name; }
+  // Control thread; valid until the next Use.
+  const ListenerConfig& config() const { return *config_; }
+  // Any thread: as it is now. An acceptor asks whenever it is woken.
+  std::shared_ptr<const ListenerConfig> SharedConfig() const;
+  const std::string& name() const { return name_; }
+
+  // Control thread: from now on these, for the workers and connections that are there too. Counts
+  // go on. The name, the address and the path's owner stay as they are. The caller wakes the
+  // listener.
+  void Use(const ListenerConfig& config, const Limits& limits);
   const std::string& address() const { return address_; }
   bool owned() const { return owned_; }
   uid_t uid() const { return uid_; }
@@ -86,7 +96,10 @@ class Listener {
   void Show(ListenerSnapshot* snapshot, uint64_t now_ns);
 
  private:
-  const ListenerConfig config_;
+  const std::string name_;
+  mutable std::mutex config_mutex_;
+  // Changed by the control thread alone, which need not lock to read it.
+  std::shared_ptr<const ListenerConfig> config_;
   const bool owned_;
   const uid_t uid_;  // who offered it, if it was adopted
   std::string address_;

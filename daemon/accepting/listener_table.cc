@@ -20,9 +20,14 @@ void ListenerTable::Watch(const ListenerPtr& listener, int socket) {
   AcceptorOf(*listener).Watch(listener, socket);
 }
 
+void ListenerTable::TakeOut(const ListenerPtr& listener, std::function<void()> stopped) {
+  AcceptorOf(*listener).StopAccepting(listener, std::move(stopped));
+  std::erase(listeners_, listener);
+}
+
 void ListenerTable::Remove(const ListenerPtr& listener, std::function<void()> gone) {
   AcceptorOf(*listener).Forget(listener, std::move(gone));
-  listeners_.erase(std::remove(listeners_.begin(), listeners_.end(), listener), listeners_.end());
+  std::erase(listeners_, listener);
 }
 
 bool ListenerTable::Contains(const ListenerPtr& listener) const {
@@ -63,6 +68,15 @@ ListenerTable::ListenerPtr ListenerTable::FindAdopted(std::string_view address, 
         same_network) {
       return listener;
     }
+  }
+  return nullptr;
+}
+
+ListenerTable::ListenerPtr ListenerTable::FindAdoptedAt(std::string_view address,
+                                                        uint64_t network) const {
+  for (const ListenerPtr& listener : listeners_) {
+    const bool same_network = listener->sockets().front().identity.network == network;
+    if (!listener->owned() && listener->address() == address && same_network) return listener;
   }
   return nullptr;
 }

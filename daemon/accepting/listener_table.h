@@ -22,6 +22,9 @@ class ListenerTable {
   // Begins to accept on a socket that `listener` already has.
   void Add(ListenerPtr listener);
   void Watch(const ListenerPtr& listener, int socket);
+  // It is not among the listeners any more, and nothing is accepted on it: then `stopped` is called
+  // on the acceptor thread. What it keeps is dealt until Remove.
+  void TakeOut(const ListenerPtr& listener, std::function<void()> stopped);
   // Stops accepting, then calls `gone` on the acceptor thread.
   void Remove(const ListenerPtr& listener, std::function<void()> gone);
 
@@ -29,6 +32,8 @@ class ListenerTable {
   // By the text form of the address, as FormatAddress writes it.
   ListenerPtr FindOwned(std::string_view address) const;
   ListenerPtr FindAdopted(std::string_view address, uint64_t network, uid_t uid) const;
+  // Of whichever user.
+  ListenerPtr FindAdoptedAt(std::string_view address, uint64_t network) const;
   ListenerPtr FindByIdentity(const SocketIdentity& identity) const;
 
   bool Contains(const ListenerPtr& listener) const;

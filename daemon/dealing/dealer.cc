@@ -24,6 +24,16 @@ Dealer::Dealer(const DealerSettings& settings)
       untaken_(&workers_, &view_, settings.recall_after_ns),
       direct_(&workers_, &view_) {}
 
+void Dealer::Use(const DealerSettings& settings) {
+  const std::lock_guard lock(mutex_);
+  settings_ = settings;
+  view_.UsePolicy(settings.policy, settings.rules);
+  untaken_.UseRecallAfter(settings.recall_after_ns);
+  if (settings.policy->by_place) return;
+  received_ = nullptr;
+  wants_receiving_cpu_.store(false, std::memory_order_relaxed);
+}
+
 std::optional<Slot> Dealer::Add(std::unique_ptr<Worker> worker, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
   const auto free = std::find(taken_slots_.begin(), taken_slots_.end(), false);
@@ -223,6 +233,14 @@ Dealer::StuckLook Dealer::TakeStuck(uint64_t now_ns) {
     }
   }
   return look;
+}
+
+bool Dealer::HasUntaken(uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  RefreshAll(now_ns);
+  const auto& members = view_.members();
+  return std::any_of(members.begin(), members.end(),
+                     [this](Slot slot) { return workers_[slot]->HasPending(); });
 }
 
 Worker* Dealer::Find(Slot slot, uint64_t worker_id) const {

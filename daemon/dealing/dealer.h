@@ -44,6 +44,11 @@ class Dealer {
 
   // --- control thread
 
+  // From now on these, for the workers that are there too: nothing that was counted changes. Of
+  // workers beyond a lower maximum none is sent away. The caller wakes the acceptor afterwards, as
+  // somebody may be given a connection now.
+  void Use(const DealerSettings& settings);
+
   // Nothing if the table is full. An observer that forked is rung at once, so that a prefork
   // server's workers are promoted before the first client.
   std::optional<Slot> Add(std::unique_ptr<Worker> worker, uint64_t now_ns);
@@ -124,6 +129,8 @@ class Dealer {
   };
   // The workers that have been in one pass for stuck_after, each once a pass.
   StuckLook TakeStuck(uint64_t now_ns);
+  // True while a connection that was handed off may not have been taken.
+  bool HasUntaken(uint64_t now_ns);
   void Show(ListenerSnapshot* snapshot, uint64_t now_ns);
 
   // --- acceptor thread
@@ -195,10 +202,10 @@ class Dealer {
   void LeaveHold();
   bool LeaveToWorkerLocked();
 
-  const DealerSettings settings_;
   std::atomic<bool> wants_receiving_cpu_{false};  // written by the control thread
   mutable std::mutex mutex_;
   // All below is guarded by mutex_.
+  DealerSettings settings_;
   View view_;
   std::shared_ptr<ReceiveShares> received_;       // null: not counted
   std::vector<std::unique_ptr<Worker>> workers_;  // by slot; empty between Detach and Release too

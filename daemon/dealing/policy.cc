@@ -74,6 +74,12 @@ constexpr Policy kPolicies[] = {
 
 std::span<const Policy> Policies() { return kPolicies; }
 
+std::vector<std::string_view> PolicyNames() {
+  std::vector<std::string_view> names;
+  for (const Policy& policy : kPolicies) names.push_back(policy.name);
+  return names;
+}
+
 const Policy* FindPolicy(std::string_view name) {
   for (const Policy& policy : kPolicies) {
     if (name == policy.name) return &policy;

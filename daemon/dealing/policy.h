@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "daemon/dealing/worker_view.h"
 
@@ -31,6 +32,7 @@ struct Policy {
 };
 
 std::span<const Policy> Policies();
+std::vector<std::string_view> PolicyNames();
 
 // Nothing if there is no policy of that name.
 const Policy* FindPolicy(std::string_view name);

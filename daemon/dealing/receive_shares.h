@@ -30,6 +30,9 @@ class ReceiveShares {
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
+  // By the thread that asks: from its next question on.
+  void UseHalfLife(uint64_t half_life_ns) { half_life_ns_ = static_cast<double>(half_life_ns); }
+
   // In ascending order of CPU; never empty. REQUIRES: time does not run backwards.
   std::vector<Receiver> Shares(uint64_t now_ns);
 
@@ -43,7 +46,7 @@ class ReceiveShares {
   std::vector<uint64_t> seen_;                 // of counts_, at the last look
   std::vector<double> weights_;                // by CPU + 1; of connections, faded
   double total_ = kMemory;                     // of weights_
-  const double half_life_ns_;
+  double half_life_ns_;
   uint64_t last_ns_;
 };
 

@@ -20,6 +20,8 @@ class Untaken {
   Untaken(const Workers* workers, View* view, uint64_t recall_after_ns)
       : workers_(workers), view_(view), recall_after_ns_(recall_after_ns) {}
 
+  void UseRecallAfter(uint64_t recall_after_ns) { recall_after_ns_ = recall_after_ns; }
+
   // A connection was sent to it.
   void Add(Slot slot);
   void Remove(Slot slot);
@@ -50,7 +52,7 @@ class Untaken {
 
   const Workers* workers_;
   View* view_;
-  const uint64_t recall_after_ns_;
+  uint64_t recall_after_ns_;
   std::vector<Slot> slots_;
   std::vector<bool> listed_;  // by slot: is it among slots_?
 };

@@ -100,6 +100,22 @@ void View::Remember(const WorkerView& worker) {
   }
 }
 
+void View::UsePolicy(const Policy* policy, const PolicyRules& rules) {
+  policy_ = policy;
+  rules_ = rules;
+  if (!policy_->by_place && deck_ != nullptr) {
+    deck_ = nullptr;
+    cursors_.clear();
+    seats_ = Seats();
+    covered_ = false;
+  }
+  // Each takes its place by its rank under the new policy.
+  for (const Slot slot : members_) {
+    Forget(workers_[slot]);
+    Remember(workers_[slot]);
+  }
+}
+
 void View::SetDeck(std::shared_ptr<const Deck>* deck, Seats* seats) {
   std::vector<size_t> cursors;
   for (const Deck::Row& row : (*deck)->rows()) {
@@ -189,11 +205,14 @@ std::optional<Slot> View::NextToRead() {
 }
 
 void View::Show(ListenerSnapshot* snapshot) const {
-  if (deck_ == nullptr) return;
+  const auto dealt = [](uint64_t count) { return count > 0; };
+  const auto& by_ring = counts_.by_ring;
+  if (deck_ == nullptr && std::none_of(by_ring.begin(), by_ring.end(), dealt)) return;
   for (size_t ring = 0; ring < counts_.by_ring.size(); ++ring) {
     snapshot->deals_by_ring[std::to_string(ring)] = counts_.by_ring[ring];
   }
   snapshot->turned_away = counts_.turned_away;
+  if (deck_ == nullptr) return;
   for (const Deck::Row& row : deck_->rows()) {
     RowSnapshot& shown = snapshot->deck.emplace_back();
     shown.cpu = row.cpu;

@@ -50,6 +50,9 @@ class View {
   void Update(Slot slot, uint64_t load, Standing standing, bool in_long_pass = false);
   // ringdeald dealt a connection, received on `cpu`, to it: the row's turn is over.
   void Dealt(Slot slot, ReceivingCpu cpu);
+  // From now on by this policy and these rules. Turns and counts go on; a policy that looks at no
+  // place has no deck.
+  void UsePolicy(const Policy* policy, const PolicyRules& rules);
   // From now on this deck and these seats. A row of a CPU that had one goes on where that one is.
   // Workers that have no seat sit nowhere in particular. What is not needed any more is given back,
   // to be freed where nobody waits.
@@ -82,7 +85,7 @@ class View {
   const WorkerView& worker(Slot slot) const { return workers_[slot]; }
   Rank RankOf(Slot slot) const { return policy_->rank(workers_[slot]); }
   const DealCounts& counts() const { return counts_; }
-  // The deck and what was dealt by decks. Nothing before the first one.
+  // The deck, if there is one, and what was dealt by decks. Nothing before the first one.
   void Show(ListenerSnapshot* snapshot) const;
 
  private:
@@ -93,7 +96,7 @@ class View {
   bool IsCovered() const;
 
   const Policy* policy_;
-  const PolicyRules rules_;
+  PolicyRules rules_;
   std::vector<WorkerView> workers_;  // by slot
   std::vector<Slot> members_;        // in no order
   std::vector<size_t> places_;       // by slot: its index in members_

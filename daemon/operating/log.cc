@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -44,7 +45,8 @@ struct State {
   }
 
   spdlog::logger logger;
-  LineForm form;
+  std::atomic<bool> json{false};  // written by StartLog
+  std::atomic<bool> priority{false};
   std::mutex mutex;
   LogRepeats repeats;  // under mutex
 };
@@ -67,8 +69,8 @@ std::string ListenerOf(std::initializer_list<LogField> fields) {
 
 void StartLog(const LogConfig& config) {
   State& state = TheState();
-  state.form.json = config.format == "json";
-  state.form.priority = ErrorsGoToJournal();
+  state.json = config.format == "json";
+  state.priority = ErrorsGoToJournal();
   SetLogLevel(config.level);
 }
 
@@ -91,8 +93,9 @@ void Log(LogLevel level, std::string_view event, std::initializer_list<LogField>
   if (!left_out) return;
   std::vector<LogField> all(fields);
   if (*left_out > 0) all.emplace_back("left_out", *left_out);
+  const LineForm form{.json = state.json, .priority = state.priority};
   state.logger.log(ToSpdlog(level), "{}",
-                   RenderLine(state.form, std::chrono::system_clock::now(), level, event, all));
+                   RenderLine(form, std::chrono::system_clock::now(), level, event, all));
 }
 
 }  // namespace ringdeal

@@ -33,7 +33,7 @@ struct LogField {
   std::variant<std::string_view, bool, double, int64_t, uint64_t> value;
 };
 
-// Call before the first thread is started. Before it, lines are logfmt from kInfo on. Under
+// May be called again. Before it, lines are logfmt from kInfo on. Under
 // systemd's journal (JOURNAL_STREAM names standard error) each line begins with its priority,
 // "<6>".
 void StartLog(const LogConfig& config);

@@ -41,6 +41,9 @@ class ControlServer {
   // Takes no more connections, removes the path.
   void StopListening();
 
+  // For what comes from now on; nobody who is connected is cut off.
+  void Use(const Limits& limits) { limits_ = limits; }
+
   struct DoorEnd {
     DoorId id = 0;
     UniqueFd end;  // to be passed on
@@ -69,7 +72,7 @@ class ControlServer {
   void Refuse(int socket, const char* code, const char* text);
 
   EventLoop* const loop_;
-  const Limits limits_;
+  Limits limits_;
   const Callbacks callbacks_;
   std::string path_;
   std::vector<UniqueFd> listeners_;

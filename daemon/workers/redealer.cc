@@ -89,6 +89,20 @@ void Redealer::FollowMachine(uint64_t now_ns) {
   Use(std::make_shared<const Topology>(std::move(*topology)), now_ns);
 }
 
+void Redealer::UseTopology(std::shared_ptr<const Topology> topology, bool follows_machine,
+                           uint64_t now_ns) {
+  follows_machine_ = follows_machine;
+  usable_cpus_ = UsableCpus();
+  Use(std::move(topology), now_ns);
+}
+
+void Redealer::UseHalfLife(uint64_t receive_half_life_ns) {
+  half_life_ns_ = receive_half_life_ns;
+  for (auto& [place, table] : tables_) {
+    if (table.shares != nullptr) table.shares->UseHalfLife(receive_half_life_ns);
+  }
+}
+
 void Redealer::Use(std::shared_ptr<const Topology> topology, uint64_t now_ns) {
   // Until the last placement has left it.
   const auto before = std::exchange(topology_, std::move(topology));

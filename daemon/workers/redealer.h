@@ -33,6 +33,12 @@ class Redealer {
   // that accepts from now on.
   void LookAt(const ListenerPtr& listener, Slot slot, uint64_t now_ns);
 
+  // From now on this machine, `follows_machine` as at the start. The caller looks at the listeners.
+  void UseTopology(std::shared_ptr<const Topology> topology, bool follows_machine, uint64_t now_ns);
+  void UseHalfLife(uint64_t receive_half_life_ns);
+  // The listener's policy has changed: what was known of it is not to go on.
+  void Forget(const ListenerPtr& listener) { tables_.erase(listener.get()); }
+
   const Topology& topology() const { return *topology_; }
 
   static constexpr uint64_t kShortestNs = 100'000'000;
@@ -79,10 +85,10 @@ class Redealer {
 
   EventLoop* const loop_;
   std::shared_ptr<const Topology> topology_;  // placements point into it
-  const bool follows_machine_;
+  bool follows_machine_;
   std::vector<int> usable_cpus_;  // when it was read
   uint64_t machine_seen_ns_ = 0;
-  const uint64_t half_life_ns_;
+  uint64_t half_life_ns_;
   // By what the listener's address was; those of listeners that are gone go with the next new one.
   std::map<const Listener*, Table> tables_;
 };

@@ -28,6 +28,11 @@ StuckWatch::StuckWatch(EventLoop* loop, const Config& config, const ListenerTabl
   timer_->Arm(std::chrono::nanoseconds(longest_rest_ns_));
 }
 
+void StuckWatch::Use(const Config& config) {
+  longest_rest_ns_ = LeastStuckAfter(config);
+  Look();
+}
+
 void StuckWatch::Look() {
   const uint64_t now_ns = MonotonicNs();
   uint64_t next_ns = now_ns + longest_rest_ns_;

@@ -14,12 +14,15 @@ class StuckWatch {
  public:
   StuckWatch(EventLoop* loop, const Config& config, const ListenerTable* listeners);
 
+  // The configuration is another now. Looks at once.
+  void Use(const Config& config);
+
  private:
   void Look();
 
   const ListenerTable* const listeners_;
   // The least stuck_after: a pass that begins after a look is not stuck before the next.
-  const uint64_t longest_rest_ns_;
+  uint64_t longest_rest_ns_;
   const std::unique_ptr<EventLoop::Watch> timer_;
 };
 

@@ -831,6 +831,20 @@ TEST_F(ListenerMaximum, IsOfAllWorkersTogether) {
   EXPECT_EQ(dealer_.kept(), 0u);
 }
 
+TEST_F(ListenerMaximum, IsWhatItIsNowWithAllCountsKept) {
+  Process one;
+  const Slot slot = Join(&one);
+  one.Accepting();
+  EXPECT_EQ(DealAll(), 8);
+  dealer_.Use(With(0, 12));
+  EXPECT_EQ(DealAll(), 4);
+  dealer_.Use(With(0, 4));
+  EXPECT_EQ(DealAll(), 0);
+  EXPECT_EQ(Show(slot).handed, 12u);
+  dealer_.Use(With(0, 0));
+  EXPECT_GT(DealAll(), 20);
+}
+
 TEST_F(ListenerMaximum, CountsThoseOfADrainingWorkerAndNoneOfOneThatLeft) {
   Process first, second;
   const Slot a = Join(&first);

@@ -142,6 +142,26 @@ TEST(EveryPolicy, DoesNotGiveABurstOtherwiseThanByWeight) {
   }
 }
 
+TEST(EveryPolicy, PicksByItsOwnOrderOnceItFollowsAnother) {
+  for (const Policy& before : Policies()) {
+    View view = ViewOf(before.name, {1, 1, 1, 1, 1, 1, 1, 1});
+    for (Slot slot = 0; slot < 8; ++slot) view.Update(slot, (slot * 5) % 8, Standing::kEligible);
+    DealMany(&view, 100);
+    view.UsePolicy(FindPolicy("least-loaded"), {});
+    for (int i = 0; i < 100; ++i) {
+      uint64_t least = UINT64_MAX;
+      for (const Slot slot : view.members()) least = std::min(least, view.worker(slot).load);
+      const Slot slot = view.Pick(-1).value();
+      ASSERT_EQ(view.worker(slot).load, least) << before.name;
+      view.Dealt(slot, -1);
+    }
+    const uint64_t load = view.load();
+    view.UsePolicy(FindPolicy("round-robin"), {});
+    EXPECT_EQ(view.load(), load) << before.name;
+    for (const auto& [slot, dealt] : DealMany(&view, 80)) EXPECT_NEAR(dealt, 10, 4) << before.name;
+  }
+}
+
 TEST(EveryPolicy, DoesNotPickWhoIsUnavailable) {
   for (const Policy& policy : Policies()) {
     View view = ViewOf(policy.name, {1, 1});
