@@ -15,6 +15,8 @@ int ShowTopology(const TopologyOptions& options);
 int ShowTop(const TopOptions& options);
 // Asks ringdeald to drain one worker, or to deal to it again.
 int SetDraining(const DrainOptions& options);
+// Has ringdeald read its configuration again, and prints what has changed.
+int ReloadConfiguration(const ReloadOptions& options);
 // Becomes `ringdeald --check`, which owns the parser: returns only on failure.
 int CheckFile(const CheckOptions& options);
 // Opens connections to a server and shows which process holds each.

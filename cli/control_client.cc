@@ -50,13 +50,8 @@ Result<void, ControlError> SendLine(int socket, const std::string& path, std::st
   return {};
 }
 
-struct Answer {
-  std::string line;
-  UniqueFd descriptor;
-};
-
-Result<Answer, ControlError> ReceiveLine(int socket, const std::string& path) {
-  Answer answer;
+Result<ControlAnswer, ControlError> ReceiveLine(int socket, const std::string& path) {
+  ControlAnswer answer;
   std::vector<std::byte> buffer(kMaxMessageBytes);
   while (answer.line.find('\n') == std::string::npos) {
     Result<ReceivedMessage> message = ReceiveWithDescriptors(socket, buffer, 0);
@@ -72,7 +67,7 @@ Result<Answer, ControlError> ReceiveLine(int socket, const std::string& path) {
 
 }  // namespace
 
-Result<UniqueFd, ControlError> AskDaemon(const std::string& path, const std::string& request) {
+Result<ControlAnswer, ControlError> AskDaemon(const std::string& path, const std::string& request) {
   std::string target = path;
   if (target.empty()) {
     char default_path[sizeof(sockaddr_un::sun_path)];
@@ -84,7 +79,7 @@ Result<UniqueFd, ControlError> AskDaemon(const std::string& path, const std::str
   Result<UniqueFd, ControlError> socket = Connect(target);
   if (!socket) return socket.error();
   if (auto sent = SendLine(socket->get(), target, request); !sent) return sent.error();
-  Result<Answer, ControlError> answer = ReceiveLine(socket->get(), target);
+  Result<ControlAnswer, ControlError> answer = ReceiveLine(socket->get(), target);
   if (!answer) return answer.error();
 
   const auto json = nlohmann::json::parse(answer->line, nullptr, false);
@@ -94,7 +89,7 @@ Result<UniqueFd, ControlError> AskDaemon(const std::string& path, const std::str
   if (!json.is_object() || !json.contains("ok")) {
     return ControlError{.text = "ringdeald at " + target + " sent no answer that is understood"};
   }
-  return std::move(answer->descriptor);
+  return answer;
 }
 
 }  // namespace ringdeal

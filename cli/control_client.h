@@ -14,9 +14,13 @@ struct ControlError {
   bool refused = false;
 };
 
+struct ControlAnswer {
+  std::string line;     // one JSON object that says "ok"
+  UniqueFd descriptor;  // invalid if none came with it
+};
+
 // Sends one line of JSON, without its end, to the control socket at `path` (empty: the default
-// one) and waits at most five seconds for the answer. Returns the descriptor that came with the
-// answer, invalid if none did.
-Result<UniqueFd, ControlError> AskDaemon(const std::string& path, const std::string& request);
+// one) and waits at most five seconds for the answer.
+Result<ControlAnswer, ControlError> AskDaemon(const std::string& path, const std::string& request);
 
 }  // namespace ringdeal

@@ -11,6 +11,9 @@ struct Execute {
   int operator()(const ringdeal::TopologyOptions& options) const { return ShowTopology(options); }
   int operator()(const ringdeal::TopOptions& options) const { return ShowTop(options); }
   int operator()(const ringdeal::DrainOptions& options) const { return SetDraining(options); }
+  int operator()(const ringdeal::ReloadOptions& options) const {
+    return ReloadConfiguration(options);
+  }
   int operator()(const ringdeal::CheckOptions& options) const { return CheckFile(options); }
   int operator()(const ringdeal::SpreadOptions& options) const { return ShowSpread(options); }
   int operator()(const ringdeal::DoctorOptions& options) const { return Examine(options); }

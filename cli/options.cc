@@ -30,6 +30,7 @@ struct Targets {
   TopOptions top;
   DrainOptions drain;
   DrainOptions undrain;
+  ReloadOptions reload;
   CheckOptions check;
   SpreadOptions spread;
   DoctorOptions doctor;
@@ -108,6 +109,13 @@ CLI::App* AddDrain(CLI::App* app, const char* name, const char* about, DrainOpti
   which->add_option("--pid", drain->pid, "The worker's process");
   which->add_option("--slot", drain->slot, "The worker's number");
   which->require_option(1);
+  return command;
+}
+
+CLI::App* AddReload(CLI::App* app, ReloadOptions* reload) {
+  CLI::App* command = app->add_subcommand(
+      "reload", "Have ringdeald read its configuration again, and show what has changed");
+  AddControl(command, &reload->control);
   return command;
 }
 
@@ -253,6 +261,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   CLI::App* top = AddTop(&app, &targets.top);
   CLI::App* drain = AddDrain(&app, "drain", "Give a worker no further connections", &targets.drain);
   CLI::App* undrain = AddDrain(&app, "undrain", "Take a drain back", &targets.undrain);
+  CLI::App* reload = AddReload(&app, &targets.reload);
   CLI::App* check = AddCheck(&app, &targets.check);
   CLI::App* spread =
       AddSpread(&app, &targets.spread, &targets.spread_shape, &targets.spread_timeout);
@@ -278,6 +287,7 @@ CommandLine ParseCommandLine(int argc, char** argv) {
   if (top->parsed()) line.command = targets.top;
   if (drain->parsed()) line.command = targets.drain;
   if (undrain->parsed()) line.command = targets.undrain;
+  if (reload->parsed()) line.command = targets.reload;
   if (check->parsed()) line.command = targets.check;
   if (doctor->parsed()) line.command = targets.doctor;
   if (simulate->parsed()) line.command = targets.simulate;

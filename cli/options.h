@@ -47,6 +47,10 @@ struct DrainOptions {
   std::optional<unsigned> slot;
 };
 
+struct ReloadOptions {
+  std::string control;  // empty: DefaultControlPath
+};
+
 struct CheckOptions {
   std::string file;
 };
@@ -101,7 +105,7 @@ struct SimulateOptions {
 struct CommandLine {
   std::optional<int> exit_code;  // set: everything is said, end with it
   std::variant<RunOptions, StatusOptions, DrainOptions, CheckOptions, SpreadOptions, DoctorOptions,
-               SimulateOptions, TopologyOptions, TopOptions>
+               SimulateOptions, TopologyOptions, TopOptions, ReloadOptions>
       command;
 };
 

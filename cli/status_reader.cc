@@ -27,7 +27,7 @@ std::optional<std::string> ReadFile(int file) {
 Result<std::string, ControlError> ReadStatus(const std::string& control) {
   const auto answer = AskDaemon(control, R"({"op":"status"})");
   if (!answer) return answer.error();
-  std::optional<std::string> document = ReadFile(answer->get());
+  std::optional<std::string> document = ReadFile(answer->descriptor.get());
   if (!document) return ControlError{.text = "the status document cannot be read"};
   return *std::move(document);
 }

@@ -22,6 +22,7 @@ inline constexpr char kLeave[] = "leave";        // leave the listener
 inline constexpr char kStatus[] = "status";      // the status document
 inline constexpr char kDrain[] = "drain";        // hand nothing more to a worker
 inline constexpr char kUndrain[] = "undrain";
+inline constexpr char kReload[] = "reload";  // read the configuration again
 }  // namespace op
 
 // Values of "code" in an error answer. docs/protocol.md says of each what it means and what to do.
@@ -41,6 +42,7 @@ inline constexpr char kTooManyWorkers[] = "too-many-workers";
 inline constexpr char kTooManyConnections[] = "too-many-connections";
 inline constexpr char kNoDescriptors[] = "no-descriptors";
 inline constexpr char kStopping[] = "stopping";
+inline constexpr char kBadConfiguration[] = "bad-configuration";
 }  // namespace code
 
 inline constexpr char kReadyLine[] = "{\"op\":\"ready\"}\n";

@@ -59,30 +59,26 @@ Result<void, ListenError> RemoveStalePath(const SocketAddress& address,
   return {};
 }
 
-bool SetOwner(const ListenerConfig& config, const char* path, std::string* problem) {
+Result<void, ListenError> SetOwner(const ListenerConfig& config, const char* path) {
+  const auto fail = [&config](const std::string& problem) {
+    return ListenError{"listener " + config.name + " (" + config.bind + "): " + problem};
+  };
   uid_t uid = static_cast<uid_t>(-1);
   gid_t gid = static_cast<gid_t>(-1);
   if (!config.owner.empty()) {
     const passwd* user = getpwnam(config.owner.c_str());
-    if (user == nullptr) {
-      *problem = "no user named " + config.owner;
-      return false;
-    }
+    if (user == nullptr) return fail("no user named " + config.owner);
     uid = user->pw_uid;
   }
   if (!config.group.empty()) {
     const group* found = getgrnam(config.group.c_str());
-    if (found == nullptr) {
-      *problem = "no group named " + config.group;
-      return false;
-    }
+    if (found == nullptr) return fail("no group named " + config.group);
     gid = found->gr_gid;
   }
   if (chmod(path, config.mode) != 0 || chown(path, uid, gid) != 0) {
-    *problem = std::string("mode or owner of the path: ") + std::strerror(errno);
-    return false;
+    return fail(std::string("mode or owner of the path: ") + std::strerror(errno));
   }
-  return true;
+  return {};
 }
 
 Result<void, ListenError> SetOptions(int socket, const ListenerConfig& config, int family) {
@@ -104,7 +100,6 @@ Result<void, ListenError> SetOptions(int socket, const ListenerConfig& config, i
 Result<UniqueFd, ListenError> OpenListeningSocket(const ListenerConfig& config) {
   SocketAddress address;
   if (!ParseAddress(config.bind.c_str(), &address)) return Failure(config, "address", EINVAL);
-  std::string problem;
   const bool is_unix = address.family() == AF_UNIX;
   if (is_unix) {
     if (const auto removed = RemoveStalePath(address, config); !removed) return removed.error();
@@ -116,15 +111,23 @@ Result<UniqueFd, ListenError> OpenListeningSocket(const ListenerConfig& config) 
   if (!set) return set.error();
   if (bind(socket.get(), address.get(), address.length) != 0) return Failure(config, "bind", errno);
   const char* path = PathOf(address);
-  if (is_unix && path[0] != '\0' && !SetOwner(config, path, &problem)) {
-    unlink(path);
-    return ListenError{"listener " + config.name + " (" + config.bind + "): " + problem};
+  if (is_unix && path[0] != '\0') {
+    if (const auto set_owner = SetOwner(config, path); !set_owner) {
+      unlink(path);
+      return set_owner.error();
+    }
   }
   if (listen(socket.get(), config.backlog) != 0) return Failure(config, "listen", errno);
   if (const Result<int> flags = MakeListenerNonBlocking(socket.get()); !flags) {
     return Failure(config, flags.error().step, flags.error().number);
   }
   return socket;
+}
+
+Result<void, ListenError> SetPathOwner(const ListenerConfig& config) {
+  SocketAddress address;
+  if (!IsPath(config.bind) || !ParseAddress(config.bind.c_str(), &address)) return {};
+  return SetOwner(config, PathOf(address));
 }
 
 Result<UniqueFd, ListenError> AdoptInheritedSocket(int descriptor, const ListenerConfig& config) {
@@ -171,10 +174,11 @@ bool IsAsConfigured(int socket, const ListenerConfig& config) {
 Result<UniqueFd, ListenError> TakeBackSocket(int descriptor, const ListenerConfig& config) {
   Result<UniqueFd, ListenError> socket = AdoptInheritedSocket(descriptor, config);
   SocketAddress address;
-  std::string problem;
   if (!socket || !LocalAddressOf(descriptor, &address)) return socket;
-  if (IsPath(LocalAddressText(descriptor)) && !SetOwner(config, PathOf(address), &problem)) {
-    return ListenError{"listener " + config.name + " (" + config.bind + "): " + problem};
+  if (IsPath(LocalAddressText(descriptor))) {
+    if (const auto set_owner = SetOwner(config, PathOf(address)); !set_owner) {
+      return set_owner.error();
+    }
   }
   if (listen(descriptor, config.backlog) != 0) return Failure(config, "listen", errno);
   return socket;
@@ -188,6 +192,13 @@ Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog) 
 
 bool IsPath(const std::string& address) {
   return address.starts_with("unix:") && !address.starts_with("unix:@");
+}
+
+std::string CanonicalAddress(const std::string& bind) {
+  SocketAddress address;
+  char text[kMaxAddressText];
+  const bool valid = ParseAddress(bind.c_str(), &address);
+  return valid && FormatAddress(address, text, sizeof(text)) ? text : bind;
 }
 
 std::string LocalAddressText(int socket) {

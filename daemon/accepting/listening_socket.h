@@ -1,5 +1,5 @@
-// Making, inheriting and repairing the sockets of listeners. Control thread, at start and at
-// registration.
+// Making, inheriting and repairing the sockets of listeners. Control thread, at start, at a
+// reload and at registration.
 #pragma once
 
 #include <string>
@@ -21,6 +21,10 @@ struct ListenError {
 // exists is removed if it is a socket on which nobody listens, else it is an error.
 Result<UniqueFd, ListenError> OpenListeningSocket(const ListenerConfig& config);
 
+// Gives the path of a UNIX socket the mode, owner and group that the configuration says; an owner
+// or group that it does not name stays.
+Result<void, ListenError> SetPathOwner(const ListenerConfig& config);
+
 // Takes over a listening socket that came from a service manager.
 Result<UniqueFd, ListenError> AdoptInheritedSocket(int descriptor, const ListenerConfig& config);
 
@@ -38,6 +42,9 @@ Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog);
 
 // The address that the kernel says the socket has, as text.
 std::string LocalAddressText(int socket);
+
+// What `bind` of a listener says, as the kernel says it.
+std::string CanonicalAddress(const std::string& bind);
 
 // True for the text form of a UNIX address that is a path.
 bool IsPath(const std::string& address);

@@ -29,6 +29,7 @@ void Dealer::Use(const DealerSettings& settings) {
   settings_ = settings;
   view_.UsePolicy(settings.policy, settings.rules);
   untaken_.UseRecallAfter(settings.recall_after_ns);
+  if (!settings.may_be_direct) direct_.End();
   if (settings.policy->by_place) return;
   received_ = nullptr;
   wants_receiving_cpu_.store(false, std::memory_order_relaxed);
@@ -233,14 +234,6 @@ Dealer::StuckLook Dealer::TakeStuck(uint64_t now_ns) {
     }
   }
   return look;
-}
-
-bool Dealer::HasUntaken(uint64_t now_ns) {
-  const std::lock_guard lock(mutex_);
-  RefreshAll(now_ns);
-  const auto& members = view_.members();
-  return std::any_of(members.begin(), members.end(),
-                     [this](Slot slot) { return workers_[slot]->HasPending(); });
 }
 
 Worker* Dealer::Find(Slot slot, uint64_t worker_id) const {

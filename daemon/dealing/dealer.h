@@ -129,8 +129,6 @@ class Dealer {
   };
   // The workers that have been in one pass for stuck_after, each once a pass.
   StuckLook TakeStuck(uint64_t now_ns);
-  // True while a connection that was handed off may not have been taken.
-  bool HasUntaken(uint64_t now_ns);
   void Show(ListenerSnapshot* snapshot, uint64_t now_ns);
 
   // --- acceptor thread

@@ -81,6 +81,11 @@ void ControlRefusals(const Snapshot& snapshot, Samples& samples) {
     samples.Add(static_cast<double>(count), {code});
 }
 
+void ConfigReloads(const Snapshot& snapshot, Samples& samples) {
+  for (const auto& [outcome, count] : snapshot.config_reloads)
+    samples.Add(static_cast<double>(count), {outcome});
+}
+
 void WorkersByPlacement(const Snapshot& snapshot, Samples& samples) {
   for (const auto& listener : snapshot.listeners) {
     for (const char* source : {"set", "affinity", "learned", "none"}) {
@@ -167,6 +172,14 @@ constexpr Metric kMetrics[] = {
      {"code"},
      "Requests on the control socket answered with an error, by its code.",
      ControlRefusals},
+    {"ringdeal_config_reloads_total",
+     kCounter,
+     {"outcome"},
+     "Times that the configuration was to be read again: applied, or failed and nothing changed.",
+     ConfigReloads},
+    {"ringdeal_config_last_reload_successful", kGauge, kNone,
+     "0 if the last time failed: another configuration is in force than the file says.",
+     OfDaemon<&Snapshot::config_last_reload_successful>},
     {"ringdeal_recall_threads_abandoned_total", kCounter, kNone,
      "Recall threads given up because a worker kept one in the kernel; that worker is cut off.",
      OfDaemon<&Snapshot::recall_threads_abandoned>},

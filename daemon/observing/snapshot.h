@@ -87,6 +87,8 @@ struct Snapshot {
   double uptime_seconds = 0;
   uint64_t control_connections = 0;                  // gauge
   std::map<std::string, uint64_t> control_refusals;  // by error code
+  std::map<std::string, uint64_t> config_reloads;    // by outcome: applied, failed
+  bool config_last_reload_successful = true;         // also before the first one
   uint64_t recall_threads_abandoned = 0;
   uint64_t acceptor_unblocked = 0;     // times that an accept4 that blocked was broken by a signal
   uint64_t http_connections = 0;       // gauge

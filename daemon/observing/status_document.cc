@@ -103,6 +103,8 @@ std::string RenderStatus(const Snapshot& snapshot) {
       {"uptime_seconds", snapshot.uptime_seconds},
       {"control_connections", snapshot.control_connections},
       {"control_refusals", ObjectOf(snapshot.control_refusals)},
+      {"config_reloads", ObjectOf(snapshot.config_reloads)},
+      {"config_last_reload_successful", snapshot.config_last_reload_successful},
       {"recall_threads_abandoned", snapshot.recall_threads_abandoned},
       {"acceptor_unblocked", snapshot.acceptor_unblocked},
       {"http_connections", snapshot.http_connections},

@@ -1,5 +1,6 @@
 // What an operator can say to ringdeald, with its defaults. config_keys.h says it in the words of
-// the file. Plain values, made at start on the control thread, then constant.
+// the file. Plain values, made at start and at a reload on the control thread, which alone sees
+// those in force.
 #pragma once
 
 #include <sys/types.h>

@@ -23,7 +23,7 @@ constexpr ConfigKey kKeys[] = {
      "Whose own listeners are adopted: true is root, ringdeald's user and the group ringdeal",
      [](C c, L) -> F { return &c.adopt; }},
     {"", "acceptors", "1", "threads", "Threads that accept connections",
-     [](C c, L) -> F { return &c.acceptors; }, TextKind::kNone, 1, 64},
+     [](C c, L) -> F { return &c.acceptors; }, TextKind::kNone, 1, 64, TakesEffect::kAtRestart},
     {"", "drain_timeout", "30s", "duration",
      "At stop: how long connections without a worker may still wait for one",
      [](C c, L) -> F { return &c.drain_timeout; }, TextKind::kNone, 0, 24 * kHour},
@@ -43,20 +43,22 @@ constexpr ConfigKey kKeys[] = {
     {"control", "path", "\"\"", "path",
      "The control socket; empty: /run/ringdeal/control.sock, without root "
      "$XDG_RUNTIME_DIR/ringdeal/control.sock",
-     [](C c, L) -> F { return &c.control.path; }, TextKind::kPath},
+     [](C c, L) -> F { return &c.control.path; }, TextKind::kPath, 0, 0, TakesEffect::kAtRestart},
     {"control", "mode", "0666", "octal mode",
      "Mode of the path; who may do what is decided for each request",
-     [](C c, L) -> F { return &c.control.mode; }},
+     [](C c, L) -> F { return &c.control.mode; }, TextKind::kNone, 0, 0, TakesEffect::kAtRestart},
     {"control", "owner", "\"\"", "user", "Owner of the path; empty: as created",
-     [](C c, L) -> F { return &c.control.owner; }, TextKind::kUser},
+     [](C c, L) -> F { return &c.control.owner; }, TextKind::kUser, 0, 0, TakesEffect::kAtRestart},
     {"control", "group", "\"\"", "group", "Group of the path; empty: as created",
-     [](C c, L) -> F { return &c.control.group; }, TextKind::kGroup},
-    {"control", "admin", "[]", "principals", "Who may drain, beside root and ringdeald's user",
+     [](C c, L) -> F { return &c.control.group; }, TextKind::kGroup, 0, 0, TakesEffect::kAtRestart},
+    {"control", "admin", "[]", "principals",
+     "Who may drain and reload, beside root and ringdeald's user",
      [](C c, L) -> F { return &c.control.admin; }},
 
     {"http", "bind", "127.0.0.1:9945", "address",
      "Where /metrics, /status.json, /healthz and /readyz are served; empty: nowhere",
-     [](C c, L) -> F { return &c.http_bind; }, TextKind::kHttpAddress},
+     [](C c, L) -> F { return &c.http_bind; }, TextKind::kHttpAddress, 0, 0,
+     TakesEffect::kAtRestart},
 
     {"listeners", "name", "", "name", "What the listener is called in metrics, status and requests",
      [](C, L l) -> F { return &l.name; }, TextKind::kName},
@@ -66,7 +68,7 @@ constexpr ConfigKey kKeys[] = {
      "Limit of the kernel's accept queue, which net.core.somaxconn limits too",
      [](C, L l) -> F { return &l.backlog; }, TextKind::kNone, 1, 1'000'000},
     {"listeners", "ipv6_only", "false", "true or false", "IPv6 addresses only: no IPv4 connections",
-     [](C, L l) -> F { return &l.ipv6_only; }},
+     [](C, L l) -> F { return &l.ipv6_only; }, TextKind::kNone, 0, 0, TakesEffect::kAtRestart},
     {"listeners", "mode", "0660", "octal mode", "Mode of a UNIX socket's path",
      [](C, L l) -> F { return &l.mode; }},
     {"listeners", "owner", "\"\"", "user", "Owner of a UNIX socket's path; empty: as created",
@@ -172,6 +174,11 @@ const ConfigKey* FindConfigKey(std::string_view section, std::string_view name) 
     return each.section == section && each.name == name;
   });
   return key == std::end(kKeys) ? nullptr : key;
+}
+
+std::string FullName(const ConfigKey& key) {
+  const std::string name(key.name);
+  return key.section == kTopSection ? name : std::string(key.section) + "." + name;
 }
 
 std::vector<std::string_view> NamesInSection(std::string_view section) {

@@ -33,6 +33,12 @@ enum class TextKind {
 using ConfigField = std::variant<std::string*, bool*, int*, size_t*, double*, mode_t*, Duration*,
                                  Principals*, AdoptConfig*>;
 
+// When a new value takes effect.
+enum class TakesEffect : uint8_t {
+  kAtReload,
+  kAtRestart,
+};
+
 struct ConfigKey {
   std::string_view section;  // "" at the top, else the key that it stands under
   std::string_view name;
@@ -45,6 +51,7 @@ struct ConfigKey {
   // Of a number, or of a duration in nanoseconds.
   int64_t least = 0;
   int64_t most = 0;
+  TakesEffect takes_effect = TakesEffect::kAtReload;
 
   bool required() const { return default_text.empty(); }
 };
@@ -54,6 +61,9 @@ inline constexpr std::string_view kListenersSection = "listeners";
 inline constexpr std::string_view kAdoptedSection = "adopted";
 
 std::span<const ConfigKey> ConfigKeys();
+
+// "log.level"; at the top without a section.
+std::string FullName(const ConfigKey& key);
 
 // nullptr if there is no such key.
 const ConfigKey* FindConfigKey(std::string_view section, std::string_view name);

@@ -1,5 +1,5 @@
-// The configuration file: the only place that sees yaml-cpp. At start, on the control thread only.
-// No exception leaves it.
+// The configuration file: the only place that sees yaml-cpp. Control thread, at start and at a
+// reload. No exception leaves it.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// The values of the configuration file, from their text. Nothing here knows YAML. At start, on the
-// control thread only (users and groups are looked up).
+// The values of the configuration file, from their text. Nothing here knows YAML. Control thread
+// only (users and groups are looked up).
 #pragma once
 
 #include <span>

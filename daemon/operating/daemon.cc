@@ -14,7 +14,6 @@
 #include "daemon/operating/log.h"
 #include "daemon/operating/monotonic_clock.h"
 #include "daemon/operating/service_manager.h"
-#include "protocol/control_messages.h"
 
 namespace ringdeal {
 namespace {
@@ -37,17 +36,9 @@ std::string NotesPath(const std::string& control_path) {
   return std::filesystem::path(control_path).replace_extension(".listeners.json");
 }
 
-Config WithDefaultPath(Config config) {
-  char path[kMaxAddressText];
-  if (config.control.path.empty() && DefaultControlPath(path, sizeof(path))) {
-    config.control.path = path;
-  }
-  return config;
-}
-
 }  // namespace
 
-Daemon::Daemon(Config config, std::shared_ptr<const Topology> topology)
+Daemon::Daemon(Config config, ConfigFile file, std::shared_ptr<const Topology> topology)
     : config_(WithDefaultPath(std::move(config))),
       self_(WhoWeAre()),
       recall_(std::make_unique<RecallThread>()),
@@ -67,10 +58,17 @@ Daemon::Daemon(Config config, std::shared_ptr<const Topology> topology)
                                      static_cast<uint64_t>(config_.receive_half_life.count()))),
       direct_(std::make_unique<DirectSwitch>(&loop_, listeners_.get())),
       stuck_watch_(std::make_unique<StuckWatch>(&loop_, config_, listeners_.get())),
-      registrar_(std::make_unique<Registrar>(
-          &loop_, config_, self_, listeners_.get(), owned_.get(), &notebook_, recaller_.get(),
-          redealer_.get(), direct_.get(), [this] { return RenderStatus(TakeSnapshot()); })),
+      registrar_(std::make_unique<Registrar>(&loop_, config_, self_, listeners_.get(), owned_.get(),
+                                             &notebook_, recaller_.get(), redealer_.get(),
+                                             direct_.get(), MakeTools())),
       control_(std::make_unique<ControlServer>(&loop_, config_.limits, MakeControlCallbacks())),
+      retirement_(std::make_unique<Retirement>(
+          &loop_, config_, listeners_.get(), &notebook_, recall_.get(),
+          [this](const auto& listener) { registrar_->SendAway(listener); })),
+      reloader_(std::make_unique<Reloader>(
+          std::move(file),
+          Reloader::Parts{&config_, listeners_.get(), owned_.get(), retirement_.get(),
+                          redealer_.get(), direct_.get(), stuck_watch_.get(), control_.get()})),
       stop_timer_(loop_.MakeTimer([this] { EndIfDealt(); })),
       started_ns_(MonotonicNs()) {
   registrar_->SetServer(control_.get());
@@ -115,9 +113,16 @@ ControlServer::Callbacks Daemon::MakeControlCallbacks() {
   };
 }
 
+Registrar::Tools Daemon::MakeTools() {
+  return {
+      .status = [this] { return RenderStatus(TakeSnapshot()); },
+      .reload = [this] { return reloader_->Reload(); },
+      .find_leaving = [this](const auto& identity) { return retirement_->FindInNeed(identity); }};
+}
+
 Result<void, std::string> Daemon::Start(std::vector<InheritedSocket> inherited) {
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGHUP, SIG_IGN);
+  signals_.push_back(loop_.WatchSignal(SIGHUP, [this] { Reload(); }));
   for (const int number : {SIGTERM, SIGINT}) {
     signals_.push_back(loop_.WatchSignal(number, [this] { Stop(); }));
   }
@@ -154,6 +159,7 @@ Snapshot Daemon::TakeSnapshot() {
   snapshot.control_refusals = registrar_->refusals();
   snapshot.recall_threads_abandoned = recaller_->threads_abandoned();
   snapshot.acceptor_unblocked = watchdog_->unblocked();
+  reloader_->Show(&snapshot);
   snapshot.adopt = WhoMayHaveAdopted(self_, config_.adopt);
   for (const Topology::Object& object : redealer_->topology().objects()) {
     snapshot.topology.push_back({object.parent, object.ring, FormatCpuList(object.cpus)});
@@ -164,6 +170,10 @@ Snapshot Daemon::TakeSnapshot() {
     shown.allow = WhoMayTake(self_, listener->config().allow);
   }
   return snapshot;
+}
+
+void Daemon::Reload() {
+  if (stop_deadline_ns_ == 0) (void)reloader_->Reload();
 }
 
 // The first signal: accept no more, deal what is in our hand, let it be taken, end. The second:
@@ -192,7 +202,8 @@ void Daemon::EndIfDealt() {
   const auto taken = [this, now_ns](const auto& listener) {
     return now_ns >= untaken_deadline_ns_ || !listener->dealer().HasUntaken(now_ns);
   };
-  const auto& all = listeners_->all();
+  std::vector<std::shared_ptr<Listener>> all = retirement_->leaving();
+  all.insert(all.end(), listeners_->all().begin(), listeners_->all().end());
   if (!recall_->busy() && std::all_of(all.begin(), all.end(), dealt) &&
       std::all_of(all.begin(), all.end(), taken)) {
     return loop_.Stop();

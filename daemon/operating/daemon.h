@@ -16,6 +16,8 @@
 #include "daemon/operating/inherited_sockets.h"
 #include "daemon/operating/notebook.h"
 #include "daemon/operating/owned_listeners.h"
+#include "daemon/operating/reloader.h"
+#include "daemon/operating/retirement.h"
 #include "daemon/workers/control_server.h"
 #include "daemon/workers/direct_switch.h"
 #include "daemon/workers/registrar.h"
@@ -26,7 +28,7 @@ namespace ringdeal {
 
 class Daemon {
  public:
-  Daemon(Config config, std::shared_ptr<const Topology> topology);
+  Daemon(Config config, ConfigFile file, std::shared_ptr<const Topology> topology);
   ~Daemon();
 
   // Opens what the configuration names. The error is one line for the operator.
@@ -40,11 +42,13 @@ class Daemon {
  private:
   IntakeCallbacks MakeIntakeCallbacks();
   ControlServer::Callbacks MakeControlCallbacks();
+  Registrar::Tools MakeTools();
   Snapshot TakeSnapshot();
+  void Reload();
   void Stop();
   void EndIfDealt();
 
-  const Config config_;
+  Config config_;  // the one in force
   const Self self_;
   EventLoop loop_;
   Notebook notebook_;
@@ -58,6 +62,8 @@ class Daemon {
   std::unique_ptr<StuckWatch> stuck_watch_;
   std::unique_ptr<Registrar> registrar_;
   std::unique_ptr<ControlServer> control_;
+  std::unique_ptr<Retirement> retirement_;
+  std::unique_ptr<Reloader> reloader_;
   std::unique_ptr<HttpServer> http_;
   std::vector<std::unique_ptr<EventLoop::Watch>> signals_;
   std::unique_ptr<EventLoop::Watch> stop_timer_;

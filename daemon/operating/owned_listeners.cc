@@ -19,12 +19,11 @@ namespace {
 // The workers may also end, and leave the address to be bound.
 constexpr std::chrono::milliseconds kTryAgainAfter(500);
 
-// As FormatAddress writes it.
-std::string CanonicalText(const std::string& bind) {
-  SocketAddress address;
-  char text[kMaxAddressText];
-  const bool valid = ParseAddress(bind.c_str(), &address);
-  return valid && FormatAddress(address, text, sizeof(text)) ? text : bind;
+void LogListening(const Listener& listener) {
+  Log(LogLevel::kInfo, "listening",
+      {{"listener", listener.name()},
+       {"address", listener.address()},
+       {"policy", listener.config().policy}});
 }
 
 // The network namespace in which ringdeald itself binds.
@@ -66,10 +65,88 @@ Result<void, std::string> OwnedListeners::Open(std::vector<InheritedSocket> inhe
     const auto opened = OpenOne(config, std::move(socket));
     if (!opened) return opened;
   }
-  if (awaited_.empty()) return {};
+  WatchAwaited();
+  return {};
+}
+
+void OwnedListeners::WatchAwaited() {
+  if (awaited_.empty()) return;
   again_->Arm(kTryAgainAfter);
   overdue_->Arm(config_.reclaim_timeout);
-  return {};
+}
+
+Result<std::vector<OwnedListeners::Opened>, std::string> OwnedListeners::OpenAdded(
+    const ReloadPlan& plan) const {
+  std::vector<Opened> all;
+  for (const ListenerConfig& config : plan.added) {
+    Result<Opened, std::string> opened = OpenOneAdded(config, plan);
+    if (!opened) {
+      for (const Opened& each : all) Discard(each);
+      return opened.error();
+    }
+    all.push_back(std::move(*opened));
+  }
+  return all;
+}
+
+Result<OwnedListeners::Opened, std::string> OwnedListeners::OpenOneAdded(
+    const ListenerConfig& config, const ReloadPlan& plan) const {
+  Opened opened{config, nullptr, nullptr};
+  const std::string address = CanonicalAddress(config.bind);
+  const ListenerPtr namesake = listeners_->FindByName(config.name);
+  const bool goes = std::ranges::count(plan.removed, config.name) > 0;
+  // What the service manager gave without a word about it in the configuration.
+  if (namesake != nullptr && namesake->owned() && namesake->address() == address) return opened;
+  Result<UniqueFd, ListenError> socket = OpenListeningSocket(config);
+  if (!socket && socket.error().in_use) {
+    opened.adopted = listeners_->FindAdoptedAt(address, OwnNetwork());
+    const bool may = opened.adopted != nullptr &&
+                     MayHave(config, opened.adopted->sockets().front().descriptor.get());
+    if (!may) return socket.error().text;
+  } else if (!socket) {
+    return socket.error().text;
+  }
+  if (namesake != nullptr && !goes && namesake != opened.adopted) {
+    return "listener " + config.name + ": another listener has this name already, that of " +
+           namesake->address() + "; choose another";
+  }
+  if (!socket) return opened;
+  opened.listener = Make(config);
+  const Result<void> added = opened.listener->AddSocket(std::move(*socket), 0);
+  if (!added) {
+    return "listener " + config.name + ": " + added.error().step + ": " +
+           std::strerror(added.error().number);
+  }
+  return opened;
+}
+
+void OwnedListeners::Discard(const Opened& opened) {
+  const bool made_path = opened.listener != nullptr && IsPath(opened.listener->address());
+  if (made_path) unlink(opened.config.bind.c_str() + std::strlen("unix:"));
+}
+
+void OwnedListeners::Begin(const std::vector<Opened>& all) {
+  for (const Opened& opened : all) {
+    if (opened.listener != nullptr) {
+      Begin(opened.listener);
+      LogListening(*opened.listener);
+    } else if (opened.adopted != nullptr) {
+      awaited_.push_back({opened.config, opened.adopted->address()});
+    }
+  }
+  WatchAwaited();
+}
+
+void OwnedListeners::ReviseAwaited() {
+  std::erase_if(awaited_, [this](Awaited& each) {
+    for (const ListenerConfig& config : config_.listeners) {
+      if (config.name != each.config.name) continue;
+      if (CanonicalAddress(config.bind) != each.address) return true;
+      each.config = config;
+      return false;
+    }
+    return true;
+  });
 }
 
 // What the configuration has no more, or elsewhere, ends with the ringdeald that stored it.
@@ -92,7 +169,7 @@ Result<void, std::string> OwnedListeners::OpenOne(const ListenerConfig& config,
                                          : given.stored ? TakeBackSocket(inherited, config)
                                                         : AdoptInheritedSocket(inherited, config);
   if (!socket && socket.error().in_use) {
-    awaited_.push_back({config, CanonicalText(config.bind)});
+    awaited_.push_back({config, CanonicalAddress(config.bind)});
     Log(LogLevel::kWarn, "awaited",
         {{"listener", config.name}, {"address", config.bind}, {"reason", socket.error().text}});
     return {};
@@ -103,19 +180,26 @@ Result<void, std::string> OwnedListeners::OpenOne(const ListenerConfig& config,
     return "listener " + config.name + ": " + listener.error().step + ": " +
            std::strerror(listener.error().number);
   }
-  Log(LogLevel::kInfo, "listening",
-      {{"listener", config.name}, {"address", (*listener)->address()}, {"policy", config.policy}});
+  LogListening(**listener);
   return {};
 }
 
 Result<OwnedListeners::ListenerPtr> OwnedListeners::Add(const ListenerConfig& config,
                                                         UniqueFd socket) {
-  auto listener = std::make_shared<Listener>(config, /*owned=*/true, geteuid(), config_.limits);
+  ListenerPtr listener = Make(config);
   const Result<void> added = listener->AddSocket(std::move(socket), 0);
   if (!added) return added.error();
+  Begin(listener);
+  return listener;
+}
+
+OwnedListeners::ListenerPtr OwnedListeners::Make(const ListenerConfig& config) const {
+  return std::make_shared<Listener>(config, /*owned=*/true, geteuid(), config_.limits);
+}
+
+void OwnedListeners::Begin(const ListenerPtr& listener) {
   listeners_->Add(listener);
   notebook_->Note(*listener);
-  return listener;
 }
 
 Result<void> OwnedListeners::AddSocket(const ListenerPtr& listener, UniqueFd socket) {
@@ -159,11 +243,16 @@ OwnedListeners::ListenerPtr OwnedListeners::Claim(UniqueFd* socket, const Socket
 
 bool OwnedListeners::MayClaim(const Awaited& awaited, int socket, const SocketIdentity& identity,
                               const Peer& from) const {
+  return identity.network == OwnNetwork() &&
+         (MayHave(awaited.config, socket) || MayTake(from, self_, awaited.config.allow));
+}
+
+bool OwnedListeners::MayHave(const ListenerConfig& config, int socket) const {
   struct stat status = {};
-  if (identity.network != OwnNetwork() || fstat(socket, &status) != 0) return false;
+  if (fstat(socket, &status) != 0) return false;
   Peer maker;
   maker.uid = status.st_uid;
-  return MayTake(maker, self_, awaited.config.allow) || MayTake(from, self_, awaited.config.allow);
+  return MayTake(maker, self_, config.allow);
 }
 
 Result<void, ListenError> OwnedListeners::RestorePath(const ListenerPtr& listener) {
@@ -183,10 +272,7 @@ void OwnedListeners::TryAgain() {
   std::erase_if(awaited_, [this](const Awaited& each) {
     Result<UniqueFd, ListenError> socket = OpenListeningSocket(each.config);
     if (!socket || !Add(each.config, std::move(*socket))) return false;
-    Log(LogLevel::kInfo, "listening",
-        {{"listener", each.config.name},
-         {"address", each.address},
-         {"policy", each.config.policy}});
+    LogListening(*listeners_->FindByName(each.config.name));
     return true;
   });
   if (!awaited_.empty()) again_->Arm(kTryAgainAfter);

@@ -1,6 +1,6 @@
-// The listeners that the configuration names: opened at start, or, where an address is still held
-// by the workers of ringdeald's predecessor, awaited until one of them brings it back. Control
-// thread.
+// The listeners that the configuration names: opened at start and at a reload, or, where an address
+// is still held by the workers of ringdeald's predecessor, awaited until one of them brings it
+// back. Control thread.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@
 #include "daemon/operating/event_loop.h"
 #include "daemon/operating/inherited_sockets.h"
 #include "daemon/operating/notebook.h"
+#include "daemon/operating/reload_plan.h"
 #include "daemon/workers/authorization.h"
 
 namespace ringdeal {
@@ -27,6 +28,21 @@ class OwnedListeners {
   // `inherited` comes from the service manager and goes before what could be bound. The error is
   // one line for the operator; an address that is in use is none.
   Result<void, std::string> Open(std::vector<InheritedSocket> inherited);
+
+  // For a reload. What a listener that is added comes to be.
+  struct Opened {
+    ListenerConfig config;
+    ListenerPtr listener;  // null: it is there, or is awaited
+    // Has the address, is to be taken out, and is then awaited: its workers bring it back.
+    ListenerPtr adopted;
+  };
+  // Opens what the plan adds, all of it or nothing; it is not dealt yet. The error is one line for
+  // the operator.
+  Result<std::vector<Opened>, std::string> OpenAdded(const ReloadPlan& plan) const;
+  // REQUIRES: what the plan removes, and what is adopted of these, is taken out.
+  void Begin(const std::vector<Opened>& all);
+  // The configuration is another now: only what it still names is awaited.
+  void ReviseAwaited();
 
   // True if a listener of this name or address is to come yet.
   bool Awaits(std::string_view name_or_address) const;
@@ -48,10 +64,19 @@ class OwnedListeners {
 
   void DropUnasked(std::vector<InheritedSocket>* inherited) const;
   Result<void, std::string> OpenOne(const ListenerConfig& config, InheritedSocket given);
+  Result<Opened, std::string> OpenOneAdded(const ListenerConfig& config,
+                                           const ReloadPlan& plan) const;
+  // Leaves nothing of what was opened in vain.
+  static void Discard(const Opened& opened);
+  void WatchAwaited();
+  ListenerPtr Make(const ListenerConfig& config) const;
+  void Begin(const ListenerPtr& listener);
   Result<ListenerPtr> Add(const ListenerConfig& config, UniqueFd socket);
   Result<void> AddSocket(const ListenerPtr& listener, UniqueFd socket);
   bool MayClaim(const Awaited& awaited, int socket, const SocketIdentity& identity,
                 const Peer& from) const;
+  // Whether the maker of the socket may take the listener.
+  bool MayHave(const ListenerConfig& config, int socket) const;
   void TryAgain();
   void TellHolders() const;
 

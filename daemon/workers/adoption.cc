@@ -146,6 +146,11 @@ void Adoption::LetGo(const ListenerPtr& listener) {
   listeners_->Remove(listener, [] {});
 }
 
+void Adoption::Forget(const ListenerPtr& listener) {
+  abandoned_.erase(listener);
+  for (auto& [door, listeners] : doors_) listeners.erase(listener);
+}
+
 bool Adoption::IsUsed(const ListenerPtr& listener) const {
   return queries_.has_workers(listener) ||
          std::any_of(doors_.begin(), doors_.end(),

@@ -53,6 +53,8 @@ class Adoption {
   // Lets an adopted listener go when no worker is left and nobody is known who could come back:
   // then whatever process still holds it has it for itself.
   void LetGoIfUnused(const ListenerPtr& listener);
+  // It was taken out of the listeners by somebody else.
+  void Forget(const ListenerPtr& listener);
   // From now on nothing is let go.
   void Stop() { stopping_ = true; }
 

@@ -45,8 +45,7 @@ const Peer& Registrar::AuthorityOf(const Caller& caller) {
 
 Registrar::Registrar(EventLoop* loop, const Config& config, const Self& self,
                      ListenerTable* listeners, OwnedListeners* owned, Notebook* notebook,
-                     Recaller* recaller, Redealer* redealer, DirectSwitch* direct,
-                     std::function<std::string()> status)
+                     Recaller* recaller, Redealer* redealer, DirectSwitch* direct, Tools tools)
     : loop_(loop),
       config_(config),
       self_(self),
@@ -55,7 +54,7 @@ Registrar::Registrar(EventLoop* loop, const Config& config, const Self& self,
       recaller_(recaller),
       redealer_(redealer),
       direct_(direct),
-      status_(std::move(status)),
+      tools_(std::move(tools)),
       adoption_(loop, config, self, listeners, notebook, MakeQueries()) {}
 
 Adoption::Queries Registrar::MakeQueries() {
@@ -75,10 +74,11 @@ Adoption::Queries Registrar::MakeQueries() {
 
 Registrar::Handler Registrar::HandlerOf(const std::string& op) {
   static const std::map<std::string, Handler> handlers = {
-      {op::kBind, &Registrar::Bind},   {op::kRegister, &Registrar::Register},
-      {op::kReady, &Registrar::Ready}, {op::kReport, &Registrar::Report},
-      {op::kLeave, &Registrar::Leave}, {op::kStatus, &Registrar::Status},
-      {op::kDrain, &Registrar::Drain}, {op::kUndrain, &Registrar::Undrain},
+      {op::kBind, &Registrar::Bind},     {op::kRegister, &Registrar::Register},
+      {op::kReady, &Registrar::Ready},   {op::kReport, &Registrar::Report},
+      {op::kLeave, &Registrar::Leave},   {op::kStatus, &Registrar::Status},
+      {op::kDrain, &Registrar::Drain},   {op::kUndrain, &Registrar::Undrain},
+      {op::kReload, &Registrar::Reload},
   };
   const auto found = handlers.find(op);
   return found == handlers.end() ? nullptr : found->second;
@@ -202,6 +202,8 @@ Result<std::shared_ptr<Listener>, RequestError> Registrar::FindListener(const Re
                                                                         Caller* caller) {
   if (request.passes_listener) {
     if (auto listener = listeners_->FindByIdentity(held)) return listener;
+    // A server that is reloaded replaces its workers: what the old ones leave goes to the new ones.
+    if (auto listener = tools_.find_leaving(held)) return listener;
     UniqueFd& socket = caller->descriptors[0];
     if (auto listener = owned_->Claim(&socket, held, AuthorityOf(*caller))) return listener;
     return adoption_.Adopt(std::move(caller->descriptors[0]), *caller->connection);
@@ -303,7 +305,7 @@ Result<void, RequestError> Registrar::Leave(const Request&, Caller* caller) {
 }
 
 Result<void, RequestError> Registrar::Status(const Request&, Caller* caller) {
-  const std::string document = status_();
+  const std::string document = tools_.status();
   const Result<UniqueFd> memory = MakeDocumentMemory(document);
   if (!memory) return FailedStep(memory.error());
   const int descriptor = memory->get();
@@ -339,6 +341,19 @@ Result<void, RequestError> Registrar::SetDraining(const Request& request, Caller
   return {};
 }
 
+// Who reloads is told why it failed; the log has it from who reads the file.
+Result<void, RequestError> Registrar::Reload(const Request&, Caller* caller) {
+  if (!MayAdminister(AuthorityOf(*caller), self_, config_.control.admin)) {
+    return RequestError{code::kNotAllowed, "this user may not reload; see control.admin"};
+  }
+  if (stopping_) return RequestError{code::kStopping, "ringdeald is stopping"};
+  const Result<std::string, ConfigError> done = tools_.reload();
+  if (!done) CountRefusal(code::kBadConfiguration);
+  caller->connection->Answer(
+      done ? ChangesLine(*done) : ErrorLine({code::kBadConfiguration, done.error().text}), {});
+  return {};
+}
+
 // The order that makes leaving safe: nothing is sent after Detach, then the channel is emptied,
 // then the slot may be used again.
 void Registrar::EndMembership(ControlConnection* connection) {
@@ -346,13 +361,7 @@ void Registrar::EndMembership(ControlConnection* connection) {
   if (found == members_.end()) return;
   const Membership member = std::move(found->second);
   members_.erase(found);
-  const std::unique_ptr<Worker> worker = member.listener->dealer().Detach(member.slot);
-  redealer_->Look(member.listener, MonotonicNs());
-  direct_->NoteChange(member.listener);
-  Log(LogLevel::kInfo, "left",
-      {{"listener", member.listener->name()},
-       {"slot", member.slot},
-       {"pid", worker->identity().pid}});
+  const std::unique_ptr<Worker> worker = TakeOut(member);
   emptying_.insert(member.listener);
   recaller_->Empty(member.listener, {worker->channel(), member.slot, member.worker_id},
                    [this, member] {
@@ -364,6 +373,29 @@ void Registrar::EndMembership(ControlConnection* connection) {
                    });
   // What it had counts no more towards max_active.
   listeners_->Wake(member.listener);
+}
+
+// From here on nothing is sent to it.
+std::unique_ptr<Worker> Registrar::TakeOut(const Membership& member) {
+  std::unique_ptr<Worker> worker = member.listener->dealer().Detach(member.slot);
+  redealer_->Look(member.listener, MonotonicNs());
+  direct_->NoteChange(member.listener);
+  Log(LogLevel::kInfo, "left",
+      {{"listener", member.listener->name()},
+       {"slot", member.slot},
+       {"pid", worker->identity().pid}});
+  return worker;
+}
+
+void Registrar::SendAway(const std::shared_ptr<Listener>& listener) {
+  std::erase_if(members_, [&](const auto& each) {
+    if (each.second.listener != listener) return false;
+    // Closes our ends of its channel; what that holds is the worker's.
+    TakeOut(each.second);
+    each.first->End(nullptr);
+    return true;
+  });
+  adoption_.Forget(listener);
 }
 
 void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {

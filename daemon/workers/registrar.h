@@ -1,5 +1,5 @@
-// Answers what is asked over control connections: who binds, joins, reports, leaves, drains.
-// Control thread.
+// Answers what is asked over control connections: who binds, joins, reports, leaves, drains,
+// reloads. Control thread.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 
 #include "daemon/accepting/listener_table.h"
 #include "daemon/operating/config.h"
+#include "daemon/operating/config_parser.h"
 #include "daemon/operating/event_loop.h"
 #include "daemon/operating/owned_listeners.h"
 #include "daemon/workers/adoption.h"
@@ -24,10 +25,18 @@ namespace ringdeal {
 
 class Registrar {
  public:
-  // `status` renders the status document.
+  // What others do.
+  struct Tools {
+    std::function<std::string()> status;  // renders the status document
+    // Reads the configuration again: what has changed, or why nothing has.
+    std::function<Result<std::string, ConfigError>()> reload;
+    // A listener that is being taken away and has connections that wait for a worker; or null.
+    std::function<std::shared_ptr<Listener>(const SocketIdentity&)> find_leaving;
+  };
+
   Registrar(EventLoop* loop, const Config& config, const Self& self, ListenerTable* listeners,
             OwnedListeners* owned, Notebook* notebook, Recaller* recaller, Redealer* redealer,
-            DirectSwitch* direct, std::function<std::string()> status);
+            DirectSwitch* direct, Tools tools);
 
   // To be called once, before the first connection.
   void SetServer(ControlServer* server) { server_ = server; }
@@ -43,6 +52,9 @@ class Registrar {
   void RunErrands(const std::shared_ptr<Listener>& listener);
   // Ends the control connection of a worker that can be dealt to no more.
   void EndWorker(const std::shared_ptr<Listener>& listener, Slot slot);
+  // The listener was taken out. Its workers are let go with what their channels hold, as if
+  // ringdeald had ended: those that hold the listener go on with it.
+  void SendAway(const std::shared_ptr<Listener>& listener);
   // From now on nobody may bind, and join only to take what is in hand or in the channels of
   // others.
   void Stop() {
@@ -76,6 +88,7 @@ class Registrar {
   Result<void, RequestError> Status(const Request& request, Caller* caller);
   Result<void, RequestError> Drain(const Request& request, Caller* caller);
   Result<void, RequestError> Undrain(const Request& request, Caller* caller);
+  Result<void, RequestError> Reload(const Request& request, Caller* caller);
 
   Result<void, RequestError> SetDraining(const Request& request, Caller* caller, bool draining);
   // `held`: the identity of the listener that came with the request, if one did.
@@ -87,6 +100,7 @@ class Registrar {
   Result<void, RequestError> Join(const Request& request, std::shared_ptr<Listener> listener,
                                   const Listener::Socket& socket, Caller* caller);
   void EndMembership(ControlConnection* connection);
+  std::unique_ptr<Worker> TakeOut(const Membership& member);
 
   EventLoop* const loop_;
   const Config& config_;
@@ -96,7 +110,7 @@ class Registrar {
   Recaller* const recaller_;
   Redealer* const redealer_;
   DirectSwitch* const direct_;
-  const std::function<std::string()> status_;
+  const Tools tools_;
   ControlServer* server_ = nullptr;
   Adoption adoption_;
   std::map<ControlConnection*, Membership> members_;

@@ -139,6 +139,10 @@ std::string RegisteredLine(Slot slot, const std::string& listener) {
 
 std::string BytesLine(size_t bytes) { return Line({{"ok", true}, {"bytes", bytes}}); }
 
+std::string ChangesLine(const std::string& changes) {
+  return Line({{"ok", true}, {"changes", changes}});
+}
+
 std::string ErrorLine(const RequestError& error) {
   return Line({{"error", error.text}, {"code", error.code}});
 }

@@ -47,6 +47,7 @@ RequestError FailedStep(const SystemError& error);
 std::string OkLine();
 std::string RegisteredLine(Slot slot, const std::string& listener);
 std::string BytesLine(size_t bytes);
+std::string ChangesLine(const std::string& changes);
 std::string ErrorLine(const RequestError& error);
 
 }  // namespace ringdeal

@@ -1,4 +1,4 @@
-"""status, drain and check: what they ask of ringdeald, and what they say without one."""
+"""status, drain, reload and check: what they ask of ringdeald, and what they say without one."""
 
 import contextlib
 import json
@@ -125,6 +125,29 @@ def test_drain_says_why_it_was_refused(tmp_path):
 @pytest.mark.parametrize("worker", [[], ["--pid", "1", "--slot", "1"], ["--slot", "-1"]])
 def test_drain_of_no_or_two_workers_is_usage(worker):
     assert ringdeal("drain", "--listener", "web", *worker).returncode == 100
+
+
+def test_reload_prints_in_one_line_what_has_changed(tmp_path):
+    answer = b'{"ok":true,"changes":"changed: w\\u001beb (policy)"}\n'
+    with Daemon(tmp_path / "control.sock", [answer]) as daemon:
+        done = ringdeal("reload", "--control", daemon.path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "changed: w?eb (policy)\n", "")
+    assert daemon.request == {"op": "reload"}
+
+
+def test_reload_says_what_is_wrong_with_the_file(tmp_path):
+    answer = b'{"error":"/a.yaml:4:5: unknown key \'x\'","code":"bad-configuration"}\n'
+    with Daemon(tmp_path / "control.sock", [answer]) as daemon:
+        done = ringdeal("reload", "--control", daemon.path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "ringdeal reload: /a.yaml:4:5: unknown key 'x'\n"
+
+
+def test_reload_without_a_daemon_is_one_line(tmp_path):
+    path = str(tmp_path / "control.sock")
+    done = ringdeal("reload", "--control", path)
+    assert (done.returncode, done.stdout) == (111, "")
+    assert done.stderr == f"ringdeal reload: no ringdeald at {path}: No such file or directory\n"
 
 
 def test_check_gives_the_file_to_the_daemon_beside_it(tmp_path):

@@ -26,7 +26,8 @@ def units(installed, tmp_path):
     program = installed.path("sbin/ringdeald")
     (tmp_path / "ringdeal.service").write_text(
         text.replace("ExecStart=ringdeald", f"ExecStart={program}")
-        .replace("ExecStartPre=ringdeald", f"ExecStartPre={program}"))
+        .replace("ExecStartPre=ringdeald", f"ExecStartPre={program}")
+        .replace("ExecReload=ringdeal", f"ExecReload={installed.path('bin/ringdeal')}"))
     shutil.copy(ROOT / "systemd/ringdeal.socket", tmp_path)
     return tmp_path
 

@@ -1,4 +1,5 @@
 // The table of keys, the manual and the full sample say the same.
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
@@ -30,11 +31,6 @@ std::vector<std::string> Lines(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
-}
-
-std::string FullName(const ConfigKey& key) {
-  const std::string name(key.name);
-  return key.section == kTopSection ? name : std::string(key.section) + "." + name;
 }
 
 // The "section.key" of each line of a sample, with the text of its value. Enough YAML for our own
@@ -93,6 +89,16 @@ TEST(ConfigManual, LacksNoKeyAndInventsNone) {
     ASSERT_LT(i, expected.size()) << "not in the table of keys: " << rows[i].second;
     EXPECT_EQ(rows[i], expected[i]);
   }
+}
+
+TEST(ConfigManual, SaysWhatAReloadDoesNotChange) {
+  std::string names;
+  for (const ConfigKey& key : ConfigKeys()) {
+    if (key.takes_effect != TakesEffect::kAtRestart) continue;
+    names += (names.empty() ? "`" : ", `") + FullName(key) + "`";
+  }
+  const std::vector<std::string> lines = Lines(ReadSource("docs/configuration.md"));
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), names), 1) << names;
 }
 
 TEST(ConfigManual, LacksNoPolicy) {

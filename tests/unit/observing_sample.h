@@ -64,6 +64,8 @@ inline Snapshot SampleSnapshot() {
   snapshot.uptime_seconds = 64.5;
   snapshot.control_connections = 301;
   snapshot.control_refusals = {{"not-allowed", 302}};
+  snapshot.config_reloads = {{"applied", 310}, {"failed", 311}};
+  snapshot.config_last_reload_successful = false;
   snapshot.recall_threads_abandoned = 303;
   snapshot.acceptor_unblocked = 304;
   snapshot.http_connections = 305;

@@ -49,6 +49,7 @@ std::map<std::string, std::string> DocumentedKeys() {
 TEST(StatusDocument, IsWhatTheManualSays) {
   Snapshot snapshot = SampleSnapshot();
   snapshot.control_refusals = {{"*", 1}};
+  snapshot.config_reloads = {{"*", 1}};
   snapshot.listeners[0].accept_errors = {{"*", 1}};
   snapshot.listeners[0].handoffs = {{"*", 1}};
   snapshot.listeners[0].deals_by_ring = {{"*", 1}};
@@ -63,6 +64,7 @@ TEST(StatusDocument, CarriesEveryValue) {
   const json expected = json::parse(R"({
     "version": 1, "ringdeald": "9.8.7", "pid": 70003, "uptime_seconds": 64.5,
     "control_connections": 301, "control_refusals": {"not-allowed": 302},
+    "config_reloads": {"applied": 310, "failed": 311}, "config_last_reload_successful": false,
     "recall_threads_abandoned": 303, "acceptor_unblocked": 304, "http_connections": 305,
     "http_connections_full": 306, "http_timeouts": 307,
     "adopt": {"uids": [308], "gids": [309]},
