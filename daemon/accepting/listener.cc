@@ -17,6 +17,7 @@ DealerSettings SettingsOf(const ListenerConfig& config, const Limits& limits) {
           .busy_after_ns = static_cast<uint64_t>(config.busy_after.count()),
           .recall_after_ns = static_cast<uint64_t>(config.recall_after.count()),
           .stuck_after_ns = static_cast<uint64_t>(config.stuck_after.count()),
+          .slow_start_ns = static_cast<uint64_t>(config.slow_start.count()),
           .channel_depth = limits.channel_depth,
           .workers = limits.workers,
           .may_be_direct = config.share_listener && !HasLimits(config),

@@ -49,6 +49,8 @@ std::optional<Slot> Dealer::Add(std::unique_ptr<Worker> worker, uint64_t now_ns)
   const WorkerIdentity& identity = worker->identity();
   worker->page().header.slot = slot;
   if (holding_) worker->page().orders.wants_ready.store(1, std::memory_order_seq_cst);
+  // Those that are there begin before the one that comes, also if nothing was dealt so far.
+  if (settings_.slow_start_ns != 0) RefreshAll(now_ns);
   workers_[slot] = std::move(worker);
   view_.Add(slot, identity.weight);
   ++joined_;
@@ -69,6 +71,7 @@ std::unique_ptr<Worker> Dealer::Detach(Slot slot) {
   gone_.erase(std::remove(gone_.begin(), gone_.end(), slot), gone_.end());
   liars_.erase(std::remove(liars_.begin(), liars_.end(), slot), liars_.end());
   view_.Remove(slot);
+  slow_start_.Forget(slot);
   ++left_;
   workers_[slot]->SetDraining(true);
   return std::move(workers_[slot]);
@@ -431,12 +434,23 @@ void Dealer::Refresh(Slot slot, uint64_t now_ns) {
   if (reading.cleared && !holding_) {
     workers_[slot]->page().orders.wants_ready.store(0, std::memory_order_relaxed);
   }
+  LookAtPart(slot, reading, now_ns);
   view_.Update(slot, reading.load, reading.standing, reading.in_long_pass);
+}
+
+void Dealer::LookAtPart(Slot slot, const Reading& reading, uint64_t now_ns) {
+  if (!slow_start_.HasBegun(slot)) {
+    if (reading.standing == Standing::kUnavailable) return;
+    slow_start_.Begin(slot, {reading.load, view_.DueLoad(slot)}, settings_.slow_start_ns, now_ns);
+  }
+  if (settings_.slow_start_ns != 0 && workers_[slot]->IsDealable()) slow_start_.See(slot);
+  view_.SetPart(slot, slow_start_.PartOf(slot, settings_.slow_start_ns, now_ns));
 }
 
 void Dealer::RefreshSome(uint64_t now_ns) {
   for (size_t i = 0; i < std::min(kLinesPerPick, view_.size()); ++i) {
     Refresh(*view_.NextToRead(), now_ns);
+    if (view_.IsRoundOver()) slow_start_.EndRound(settings_.slow_start_ns, now_ns);
   }
 }
 
@@ -478,7 +492,8 @@ void Dealer::Show(ListenerSnapshot* snapshot, uint64_t now_ns) {
   view_.Show(snapshot);
   for (Slot slot = 0; slot < workers_.size(); ++slot) {
     if (workers_[slot] == nullptr) continue;
-    snapshot->workers.push_back(workers_[slot]->Show(slot, now_ns));
+    WorkerSnapshot& shown = snapshot->workers.emplace_back(workers_[slot]->Show(slot, now_ns));
+    shown.weight_part = static_cast<double>(view_.worker(slot).part) / kWholePart;
   }
 }
 

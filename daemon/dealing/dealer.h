@@ -17,6 +17,7 @@
 #include "daemon/dealing/direct_order.h"
 #include "daemon/dealing/observers.h"
 #include "daemon/dealing/receive_shares.h"
+#include "daemon/dealing/slow_start.h"
 #include "daemon/dealing/untaken.h"
 #include "daemon/dealing/view.h"
 #include "daemon/observing/snapshot.h"
@@ -30,6 +31,7 @@ struct DealerSettings {
   uint64_t busy_after_ns = 0;
   uint64_t recall_after_ns = 0;
   uint64_t stuck_after_ns = 0;
+  uint64_t slow_start_ns = 0;
   uint64_t channel_depth = 0;
   size_t workers = 0;          // the most that there may be
   bool may_be_direct = false;  // a worker that is alone may accept by itself
@@ -178,6 +180,7 @@ class Dealer {
   Worker* Find(Slot slot, uint64_t worker_id) const;
   StandingRules RulesAt(uint64_t now_ns) const;
   void Refresh(Slot slot, uint64_t now_ns);
+  void LookAtPart(Slot slot, const Reading& reading, uint64_t now_ns);
   void RefreshSome(uint64_t now_ns);
   void RefreshAll(uint64_t now_ns);
   void ReadUntaken(uint64_t now_ns);
@@ -209,6 +212,7 @@ class Dealer {
   std::vector<std::unique_ptr<Worker>> workers_;  // by slot; empty between Detach and Release too
   std::vector<bool> taken_slots_;
   Observers observers_;
+  SlowStart slow_start_;
   Untaken untaken_;
   DirectOrder direct_;
   bool untaken_is_watched_ = false;

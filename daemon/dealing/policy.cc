@@ -10,12 +10,15 @@ namespace {
 // What a worker says beyond this, which no honest one does, must not come out as little.
 constexpr uint64_t kMostLoad = uint64_t{1} << 42;
 
-// By load with this connection, per weight. A tie is lost by one in a long pass, and goes to the
-// one that was dealt to longest ago, so that ties rotate. A long pass is no more than a tie-breaker
-// here: on a busy machine every worker is now and then kept from running for some milliseconds, and
-// passing it over then would leave the spread uneven for as long as the connections live.
+// By load with this connection, per weight. What counts with a part of its weight has so much more
+// load; this connection is none of it, so that the first one waits for no time. A tie is lost by
+// one in a long pass, and goes to the one that was dealt to longest ago, so that ties rotate. A
+// long pass is no more than a tie-breaker here: on a busy machine every worker is now and then kept
+// from running for some milliseconds, and passing it over then would leave the spread uneven for as
+// long as the connections live.
 Rank ByLoad(const WorkerView& worker) {
-  return {.first = (std::min(worker.load, kMostLoad) + 1) * kRankUnit / worker.weight,
+  const uint64_t load = std::min(worker.load, kMostLoad) * kWholePart / worker.part;
+  return {.first = (std::min(load, kMostLoad) + 1) * kRankUnit / worker.weight,
           .in_long_pass = worker.in_long_pass,
           .last_dealt = worker.last_dealt};
 }

@@ -21,6 +21,9 @@ Rank RankAmongNeighbours(Rank rank) {
   return rank;
 }
 
+// With what it counts now, in kWholePart.
+uint64_t WeightOf(const WorkerView& worker) { return uint64_t{worker.weight} * worker.part; }
+
 // Spreads successive numbers evenly, as a hash of the client's address would.
 uint64_t Scatter(uint64_t number) {
   number *= 0x9e3779b97f4a7c15;
@@ -62,14 +65,30 @@ void View::Update(Slot slot, uint64_t load, Standing standing, bool in_long_pass
   Remember(worker);
 }
 
+void View::SetPart(Slot slot, uint32_t part) {
+  WorkerView& worker = workers_[slot];
+  if (worker.part == part) return;
+  Forget(worker);
+  worker.part = part;
+  // A turn that was far off while the part was small is not waited for any more.
+  worker.turn = std::min(worker.turn, current_turn_ + TurnOf(worker));
+  Remember(worker);
+}
+
+double View::DueLoad(Slot slot) const {
+  if (eligible_weight_ == 0) return 0;
+  return static_cast<double>(eligible_load_) * workers_[slot].weight * kWholePart /
+         static_cast<double>(eligible_weight_);
+}
+
 void View::Dealt(Slot slot, ReceivingCpu cpu) {
   CountDeal(slot, cpu);
   WorkerView& worker = workers_[slot];
   Forget(worker);
   worker.load += 1;
   current_turn_ = std::max(current_turn_, worker.turn);
-  worker.turn = std::max(worker.turn + kMostOwedTurns, current_turn_) - kMostOwedTurns +
-                kRankUnit / worker.weight;
+  worker.turn =
+      std::max(worker.turn + kMostOwedTurns, current_turn_) - kMostOwedTurns + TurnOf(worker);
   worker.last_dealt = ++deals_;
   Remember(worker);
 }
@@ -78,7 +97,7 @@ void View::Forget(const WorkerView& worker) {
   load_ -= worker.load;
   if (worker.standing != Standing::kEligible) return;
   eligible_load_ -= worker.load;
-  eligible_weight_ -= worker.weight;
+  eligible_weight_ -= WeightOf(worker);
 }
 
 void View::Remember(const WorkerView& worker) {
@@ -86,7 +105,7 @@ void View::Remember(const WorkerView& worker) {
   const Rank rank = policy_->rank(worker);
   if (worker.standing == Standing::kEligible) {
     eligible_load_ += worker.load;
-    eligible_weight_ += worker.weight;
+    eligible_weight_ += WeightOf(worker);
     eligible_.Put(worker.slot, rank);
     seats_.Put(worker.slot, RankAmongNeighbours(rank));
   } else {
@@ -154,7 +173,7 @@ bool View::IsWithinGuard(Slot slot) const {
   const double workers = static_cast<double>(eligible_.size());
   const double percent = rules_.slack_percent / 100 * static_cast<double>(eligible_load_);
   const double above_one = std::max(rules_.slack * workers, percent) - workers;
-  const double per_weight = above_one / static_cast<double>(eligible_weight_);
+  const double per_weight = above_one / (static_cast<double>(eligible_weight_) / kWholePart);
   const double slack = std::clamp(per_weight * static_cast<double>(kRankUnit), 0.0, kMostSlack);
   return policy_->rank(worker).first <= policy_->rank(first).first + static_cast<uint64_t>(slack);
 }
@@ -188,7 +207,7 @@ void View::CountDeal(Slot slot, ReceivingCpu cpu) {
   if (!HasRows()) return;
   if (const auto workers = static_cast<double>(eligible_.size()); workers > 0) {
     const double mean_weight = static_cast<double>(eligible_weight_) / workers;
-    seats_.Serve(slot, mean_weight / workers_[slot].weight, 1 / workers);
+    seats_.Serve(slot, mean_weight / static_cast<double>(WeightOf(workers_[slot])), 1 / workers);
   }
   ++counts_.by_ring[seats_.Distance(cpu, slot)];
   const std::optional<Slot> next = NextOfRow(cpu);

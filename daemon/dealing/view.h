@@ -48,6 +48,8 @@ class View {
 
   // What a look at the worker's line said.
   void Update(Slot slot, uint64_t load, Standing standing, bool in_long_pass = false);
+  // From now on it counts with this part of its weight. REQUIRES: 1 to kWholePart.
+  void SetPart(Slot slot, uint32_t part);
   // ringdeald dealt a connection, received on `cpu`, to it: the row's turn is over.
   void Dealt(Slot slot, ReceivingCpu cpu);
   // From now on by this policy and these rules. Turns and counts go on; a policy that looks at no
@@ -77,9 +79,13 @@ class View {
 
   // The next worker whose line is due to be read, in rotation; nothing if there is none.
   std::optional<Slot> NextToRead();
+  // Whether all lines are due again: the rotation begins anew.
+  bool IsRoundOver() const { return next_to_read_ == 0; }
 
   // Of all of them together, also of those that may be given nothing.
   uint64_t load() const { return load_; }
+  // What a worker would have if it were one of the eligible and all had the same for their weight.
+  double DueLoad(Slot slot) const;
   size_t size() const { return members_.size(); }
   const std::vector<Slot>& members() const { return members_; }
   const WorkerView& worker(Slot slot) const { return workers_[slot]; }
@@ -104,7 +110,7 @@ class View {
   RankHeap busy_;
   uint64_t load_ = 0;
   uint64_t eligible_load_ = 0;    // the sum of their loads
-  uint64_t eligible_weight_ = 0;  // and of their weights
+  uint64_t eligible_weight_ = 0;  // and of their weights, in kWholePart
   Seats seats_;
   std::shared_ptr<const Deck> deck_;
   std::vector<size_t> cursors_;  // by row: the place in its sequence of the next turn

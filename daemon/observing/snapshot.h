@@ -20,10 +20,11 @@ struct WorkerSnapshot {
   std::string state;  // starting, observer, worker, paused, draining, left, suspect, unknown
   bool one_at_a_time = false;
   uint32_t weight = 1;
-  std::string cpus;       // where it sits, empty if that is not known
-  std::string placement;  // set, affinity, learned, none
-  uint64_t active = 0;    // taken + direct - closed
-  uint64_t pending = 0;   // handed - recalled - taken
+  double weight_part = 1;  // of it, that it counts with now: less while it starts slowly
+  std::string cpus;        // where it sits, empty if that is not known
+  std::string placement;   // set, affinity, learned, none
+  uint64_t active = 0;     // taken + direct - closed
+  uint64_t pending = 0;    // handed - recalled - taken
   uint64_t queued = 0;
   uint64_t load = 0;
   uint64_t handed = 0;

@@ -26,6 +26,7 @@ Json WorkerOf(const WorkerSnapshot& worker) {
       {"state", worker.state},
       {"one_at_a_time", worker.one_at_a_time},
       {"weight", worker.weight},
+      {"weight_part", worker.weight_part},
       {"cpus", worker.cpus},
       {"placement", worker.placement},
       {"active", worker.active},

@@ -43,6 +43,9 @@ struct ListenerConfig {
   Duration recall_after = std::chrono::milliseconds(5);
   // In one pass for longer, a worker is reported as stuck, once a pass; nothing is done to it.
   Duration stuck_after = std::chrono::seconds(30);
+  // A worker that comes counts with a part of its weight first, which grows for so long. 0: at once
+  // with all of it.
+  Duration slow_start = Duration(0);
   // The most load (connections, and work that it says it holds) of one worker, and of all together:
   // beyond, connections wait in the kernel. 0: no limit.
   size_t max_active_per_worker = 0;

@@ -98,6 +98,11 @@ constexpr ConfigKey kKeys[] = {
     {"listeners", "stuck_after", "30s", "duration",
      "In one pass for longer, a worker is reported as stuck, once a pass; nothing is done to it",
      [](C, L l) -> F { return &l.stuck_after; }, TextKind::kNone, 100 * kMillisecond, 24 * kHour},
+    {"listeners", "slow_start", "0s", "duration",
+     "For so long a worker that comes grows to its weight, so that it is not given all that is "
+     "new; "
+     "0s: at once",
+     [](C, L l) -> F { return &l.slow_start; }, TextKind::kNone, 0, 24 * kHour},
     {"listeners", "max_active_per_worker", "0", "connections",
      "A worker with so much load is given nothing until it closes a connection; 0: no limit",
      [](C, L l) -> F { return &l.max_active_per_worker; }, TextKind::kNone, 0, 1'000'000},
@@ -130,6 +135,8 @@ constexpr ConfigKey kKeys[] = {
      [](C, L l) -> F { return &l.recall_after; }, TextKind::kNone, kMillisecond, 60 * kSecond},
     {"adopted", "stuck_after", "30s", "duration", "As of a listener",
      [](C, L l) -> F { return &l.stuck_after; }, TextKind::kNone, 100 * kMillisecond, 24 * kHour},
+    {"adopted", "slow_start", "0s", "duration", "As of a listener",
+     [](C, L l) -> F { return &l.slow_start; }, TextKind::kNone, 0, 24 * kHour},
     {"adopted", "max_active_per_worker", "0", "connections", "As of a listener",
      [](C, L l) -> F { return &l.max_active_per_worker; }, TextKind::kNone, 0, 1'000'000},
     {"adopted", "max_active", "0", "connections", "As of a listener",

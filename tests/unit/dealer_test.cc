@@ -876,5 +876,34 @@ TEST_F(ListenerMaximum, KeepsWhatWasTakenBackInsteadOfPassingIt) {
   EXPECT_EQ(dealer_.kept(), 0u);
 }
 
+class SlowStartDealerTest : public DealerTest {
+ protected:
+  static DealerSettings Slow() {
+    DealerSettings settings = Settings();
+    settings.slow_start_ns = 30'000 * kMs;
+    return settings;
+  }
+  SlowStartDealerTest() : DealerTest(Slow()) {}
+};
+
+// The only worker of a listener may have accepted by itself, so that nobody ever looked at its
+// line.
+TEST_F(SlowStartDealerTest, TakesAWorkerThatWasNeverDealtToForNoNewerThanTheOneThatComes) {
+  Process first, second;
+  const Slot a = Join(&first);
+  first.Accepting();
+  first.page().progress.direct = 100;
+  const Slot b = Join(&second);
+  second.Accepting();
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  EXPECT_EQ(Show(a).handed, 9u);
+  EXPECT_EQ(Show(b).handed, 1u);
+  EXPECT_LT(Show(b).weight_part, 0.01);
+  for (int i = 0; i < 55; ++i) {
+    ASSERT_EQ(Deal(kNow + 15'000 * kMs), Dealer::Outcome::kDelivered);
+  }
+  EXPECT_EQ(Show(b).handed, 55u) << "half of what the other has";
+}
+
 }  // namespace
 }  // namespace ringdeal

@@ -13,6 +13,7 @@ inline WorkerSnapshot SampleWorker(uint32_t slot) {
   worker.state = "worker";
   worker.one_at_a_time = true;
   worker.weight = 103;
+  worker.weight_part = 0.5;
   worker.cpus = "0-3,8";
   worker.placement = "learned";
   worker.active = 104;

@@ -79,7 +79,7 @@ TEST(StatusDocument, CarriesEveryValue) {
         {"slot": 0, "share": 0.25, "ring": 1}, {"slot": 4, "share": 0.5, "ring": 3}]}],
       "workers": [{
         "slot": 0, "pid": 70001, "uid": 70002, "state": "worker", "one_at_a_time": true,
-        "weight": 103, "cpus": "0-3,8", "placement": "learned", "active": 104, "pending": 105,
+        "weight": 103, "weight_part": 0.5, "cpus": "0-3,8", "placement": "learned", "active": 104, "pending": 105,
         "queued": 106, "load": 107, "handed": 108, "recalled": 109, "taken": 110, "closed": 111,
         "direct": 112, "pass_seconds": 0.25}]}]})");
   EXPECT_EQ(json::parse(RenderStatus(snapshot)), expected);
