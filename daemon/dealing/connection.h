@@ -15,4 +15,8 @@ struct Connection {
   ReceivingCpu cpu = -1;
 };
 
+// Closes it as the kernel does with those that wait for a listener that is closed: the client sees
+// a reset, not the end of an answer, and knows that nobody has read what it asked.
+void CloseWithReset(Connection connection);
+
 }  // namespace ringdeal

@@ -24,6 +24,10 @@ Dealer::Dealer(const DealerSettings& settings)
       untaken_(&workers_, &view_, settings.recall_after_ns),
       direct_(&workers_, &view_) {}
 
+Dealer::~Dealer() {
+  for (Connection& each : kept_) CloseWithReset(std::move(each));
+}
+
 void Dealer::Use(const DealerSettings& settings) {
   const std::lock_guard lock(mutex_);
   settings_ = settings;

@@ -43,6 +43,10 @@ struct DealerSettings {
 class Dealer {
  public:
   explicit Dealer(const DealerSettings& settings);
+  // Resets what is still kept.
+  ~Dealer();
+  Dealer(const Dealer&) = delete;
+  Dealer& operator=(const Dealer&) = delete;
 
   // --- control thread
 
