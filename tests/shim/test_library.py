@@ -35,9 +35,7 @@ def test_loads_on_a_c_library_of_2018():
 
 def test_is_small(directory):
     subprocess.run(["strip", "-o", directory / "stripped.so", build.SHIM], check=True)
-    # Failpoints, which no release has, take no more than two pages of the file.
-    room = 2 * 4096 if b"RINGDEAL_FAILPOINT_SOCKET" in build.SHIM.read_bytes() else 0
-    assert (directory / "stripped.so").stat().st_size < 100_000 + room
+    assert (directory / "stripped.so").stat().st_size < 100_000  # with the failpoints of the tests
 
 
 def test_thread_local_storage_is_there_from_the_start():
