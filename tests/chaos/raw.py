@@ -16,7 +16,7 @@ import raw_worker  # noqa: E402
 
 PATIENCE = 0.2  # with a ringdeald that may be frozen
 PAUSE = 0.3  # between two tries to register
-MOMENT = 0.2  # in which sends fail, before a leaving one is gone
+MOMENT = 0.5  # in which sends fail, before a leaving one is gone
 
 
 class Worker(raw_worker.Worker):
@@ -34,7 +34,7 @@ class Worker(raw_worker.Worker):
             return
         super().receive(channel)
         self.joined = channel.fileno() in self.events.get_map()
-        if not self.joined:
+        if not self.joined and self.leaves_at is None:
             self.next_try = time.monotonic() + PAUSE
             channel.close()
             self.control.close()
