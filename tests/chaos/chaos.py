@@ -108,12 +108,10 @@ class Chaos:
 
     def check_connections(self, failures, counts):
         faults = self.judge.faults(failures)
-        excused = collections.Counter(
-            "ringdeald" if not kill.listener else kill.listener for kill in self.judge.kills
-            for _ in range(kill.had))
-        known = len(failures) - len(faults) - sum(excused.values())
+        excused = [kill for kill in self.judge.kills if kill.had]
+        known = len(failures) - len(faults) - sum(kill.had for kill in excused)
         print(f"connections: {counts}\nexcused: {known} greeted by who was killed, "
-              f"others by {dict(excused)}\nacts: {dict(self.deeds.done)}")
+              f"others by kills of {'; '.join(map(str, excused)) or 'nobody'}\nacts: {dict(self.deeds.done)}")
         assert not faults, "lost without an excuse:\n" + "\n".join(map(json.dumps, faults))
         quiet = [each["name"] for each in self.fleet.targets() if not counts.get(each["name"])]
         assert not quiet, f"nobody was answered by {quiet}"

@@ -25,6 +25,9 @@ class Kill:
     may_have: int
     had: int = 0
 
+    def __str__(self):
+        return f"{self.listener or 'ringdeald'} {self.pid} at {self.at:.3f}: {self.had}"
+
 
 class Judge:
     def __init__(self):
