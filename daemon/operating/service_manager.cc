@@ -1,6 +1,7 @@
 #include "daemon/operating/service_manager.h"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <cstdlib>
 #include <span>

@@ -7,6 +7,7 @@ import pytest
 
 from support.activated import Activated, Manager
 from support.clients import Burst
+from support.waiting import wait_until
 from support.worker import Worker
 
 
@@ -68,6 +69,17 @@ def test_what_is_configured_no_more_or_elsewhere_is_kept_no_more(start, manager)
     for each in gone, moved:
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(each, 10)
+
+
+def test_what_a_reload_adds_is_kept_and_what_it_removes_or_moves_is_not(start, manager):
+    daemon = start("name: web, bind: 127.0.0.1:0", "name: moved, bind: 127.0.0.1:0")
+    text = daemon.config.read_text().replace("name: moved, bind: 127.0.0.1", "name: moved, bind: 127.0.0.2")
+    daemon.config.write_text(text.replace("name: web,", "name: api,"))
+    assert daemon.ask({"op": "reload"})[0]["ok"]
+    wait_until(lambda: sorted(manager.stored()[1]) == ["@api", "@moved"], manager.stored)
+    kept = dict(zip(manager.stored()[1], manager.stored()[0]))
+    assert kept["@moved"].getsockname() == daemon.address("moved")
+    assert daemon.address("moved")[0] == "127.0.0.2"
 
 
 def test_a_path_that_somebody_removed_is_made_anew(start, manager, directory):
