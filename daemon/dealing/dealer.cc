@@ -101,6 +101,19 @@ ToEmpty Dealer::SetDraining(Slot slot, bool draining) {
   return {worker->channel(), slot, worker->identity().id};
 }
 
+bool Dealer::HasEligible(uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
+  RefreshAll(now_ns);
+  return !IsAtMaximum() && view_.FirstEligible();
+}
+
+void Dealer::EndDrains() {
+  const std::lock_guard lock(mutex_);
+  for (const Slot slot : view_.members()) {
+    if (workers_[slot]->draining()) workers_[slot]->SetDraining(false);
+  }
+}
+
 std::vector<Dealer::Dealable> Dealer::FindDealable() const {
   const std::lock_guard lock(mutex_);
   std::vector<Dealable> found;

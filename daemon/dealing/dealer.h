@@ -67,8 +67,13 @@ class Dealer {
   // Returns true if it was. REQUIRES of `one_socket`: that worker holds the listener's only socket.
   // A second process ends it at once, in Add.
   bool DecideDirect(bool one_socket);
-  // The channel, to be emptied when draining begins; null: no such worker.
+  // The channel, to be emptied when draining begins if another may have what waits in it; null: no
+  // such worker.
   ToEmpty SetDraining(Slot slot, bool draining);
+  // Whether a connection would go to a worker that is at hand.
+  bool HasEligible(uint64_t now_ns);
+  // No worker is drained any more.
+  void EndDrains();
   // A worker that may be dealt to, now or later. `identity` is valid until the worker is detached.
   struct Dealable {
     Slot slot = 0;

@@ -208,7 +208,12 @@ void Daemon::EndIfDealt() {
       std::all_of(all.begin(), all.end(), taken)) {
     return loop_.Stop();
   }
-  if (now_ns < stop_deadline_ns_) return stop_timer_->Arm(kStopTick);
+  if (now_ns < stop_deadline_ns_) {
+    for (const auto& listener : all) {
+      if (!dealt(listener)) AskTheDrained(listener);
+    }
+    return stop_timer_->Arm(kStopTick);
+  }
   for (const auto& listener : all) {
     if (dealt(listener)) continue;
     Log(LogLevel::kError, "connections_dropped",
@@ -217,6 +222,13 @@ void Daemon::EndIfDealt() {
          {"reason", "no worker took them within drain_timeout"}});
   }
   loop_.Stop();
+}
+
+// Drained workers accept for themselves once we are gone: better they have what nobody else takes
+// than nobody.
+void Daemon::AskTheDrained(const std::shared_ptr<Listener>& listener) {
+  listener->dealer().EndDrains();
+  listeners_->Wake(listener);
 }
 
 }  // namespace ringdeal

@@ -47,6 +47,7 @@ class Daemon {
   void Reload();
   void Stop();
   void EndIfDealt();
+  void AskTheDrained(const std::shared_ptr<Listener>& listener);
 
   Config config_;  // the one in force
   const Self self_;

@@ -333,7 +333,11 @@ Result<void, RequestError> Registrar::SetDraining(const Request& request, Caller
   ToEmpty drained;
   if (slot) drained = dealer.SetDraining(*slot, draining);
   if (drained.channel == nullptr) return RequestError{code::kUnknownWorker, "no such worker"};
-  if (draining) recaller_->Empty(listener, std::move(drained), [] {});
+  // A drained one comes for what waits for it. In our hand, with nobody to give it to, it would be
+  // lost if we were killed.
+  if (draining && dealer.HasEligible(MonotonicNs())) {
+    recaller_->Empty(listener, std::move(drained), [] {});
+  }
   redealer_->Look(listener, MonotonicNs());
   direct_->Look(listener);
   listeners_->Wake(listener);

@@ -89,6 +89,36 @@ def test_a_worker_that_comes_while_ringdeald_stops_is_given_what_it_has_in_hand(
     assert "connections_dropped" not in daemon.log()
 
 
+def drain(daemon, worker):
+    assert daemon.ask({"op": "drain", "listener": "web", "slot": worker.slot})[0]["ok"]
+
+
+def test_what_waits_for_a_drained_one_stays_with_it_while_nobody_else_is_there(start_daemon):
+    """In ringdeald's hand it would be lost if ringdeald were killed."""
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0, recall_after: 1min")
+    only = Worker(daemon).become()
+    with Burst(daemon.address(), 4):
+        daemon.wait_for(lambda _: daemon.workers()[only.slot]["pending"] == 4)
+        drain(daemon, only)
+        daemon.kill()
+        assert all(only.take() for _ in range(4))
+    only.close()
+
+
+def test_a_drained_one_is_given_what_nobody_else_takes_before_ringdeald_ends(start_daemon):
+    """It accepts by itself once ringdeald is gone."""
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0", more="drain_timeout: 1min")
+    drained = Worker(daemon).become()
+    drain(daemon, drained)
+    with hold_what_a_worker_left(daemon, 8):
+        assert drained.take() is None
+        stop(daemon)
+        wait_until(lambda: drained.take_all() is not None and drained.page.taken == 8, "all taken")
+        assert daemon.process.wait() == 0
+    drained.close()
+    assert "connections_dropped" not in daemon.log()
+
+
 def test_a_second_sigterm_ends_it_at_once(start_daemon):
     daemon = start_daemon("name: web, bind: 127.0.0.1:0", more="drain_timeout: 1min")
     with hold_what_a_worker_left(daemon, 1):
