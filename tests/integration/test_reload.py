@@ -349,13 +349,13 @@ def test_an_added_listener_serves(start_daemon, target):
     assert daemon.listener("more")["owned"]
 
 
-def start_server(program, start_daemon, target, more=""):
+def start_server(program, start_daemon, target, more="", workers=2):
     """A ringdeald, its server and the server's address."""
     address = f"127.0.0.1:{free_port()}"
     daemon = start_daemon(f'name: web, bind: "{address}"', more=more)
-    server = target([build.PYTHON, program, address, "2"], daemon)
+    server = target([build.PYTHON, program, address, str(workers)], daemon)
     where = server.address()
-    daemon.wait_for_workers(2)
+    daemon.wait_for_workers(workers)
     return daemon, address, where
 
 
@@ -364,12 +364,16 @@ def goes_on(load):
     wait_until(lambda: load.finished > finished + 50, "requests go on")
 
 
-@pytest.mark.parametrize("program", [SERVER, BLOCKING], ids=["events", "blocking"])
-def test_under_load_a_listener_is_removed_and_its_server_goes_on(program, start_daemon, target):
-    daemon, _, where = start_server(program, start_daemon, target, more="adopt: false")
+@pytest.mark.parametrize("program, workers", [(SERVER, 2), (SERVER, 1), (BLOCKING, 2)],
+                         ids=["events", "direct", "blocking"])
+def test_under_load_a_listener_is_removed_and_its_server_goes_on(program, workers, start_daemon,
+                                                                 target):
+    daemon, _, where = start_server(program, start_daemon, target, "adopt: false", workers)
     load = Load(where, concurrency=4)
     try:
         goes_on(load)
+        if workers == 1:
+            daemon.wait_for(lambda _: daemon.listener()["mode"] == "direct")
         assert reload(daemon, more="adopt: false").startswith("removed: web")
         daemon.process.wait_for_line("event=removed listener=web")
         assert daemon.status()["listeners"] == []
