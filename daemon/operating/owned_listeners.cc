@@ -94,30 +94,27 @@ Result<OwnedListeners::Opened, std::string> OwnedListeners::OpenOneAdded(
   Opened opened{config, nullptr, nullptr};
   const std::string address = CanonicalAddress(config.bind);
   const ListenerPtr namesake = listeners_->FindByName(config.name);
-  const bool goes = std::ranges::count(plan.removed, config.name) > 0;
-  // What the service manager gave without a word about it in the configuration.
-  if (namesake != nullptr && namesake->owned() && namesake->address() == address) return opened;
+  if (namesake != nullptr && std::ranges::count(plan.removed, config.name) == 0) {
+    if (namesake->address() != address) {
+      return "listener " + config.name + ": another listener has this name already, that of " +
+             namesake->address() + "; choose another";
+    }
+    // What the service manager gave without a word about it in the configuration.
+    if (namesake->owned()) return opened;
+  }
   Result<UniqueFd, ListenError> socket = OpenListeningSocket(config);
-  if (!socket && socket.error().in_use) {
+  if (!socket) {
     opened.adopted = listeners_->FindAdoptedAt(address, OwnNetwork());
-    const bool may = opened.adopted != nullptr &&
-                     MayHave(config, opened.adopted->sockets().front().descriptor.get());
-    if (!may) return socket.error().text;
-  } else if (!socket) {
+    const bool may_have = socket.error().in_use && opened.adopted != nullptr &&
+                          MayHave(config, opened.adopted->sockets().front().descriptor.get());
+    if (may_have) return opened;
     return socket.error().text;
   }
-  if (namesake != nullptr && !goes && namesake != opened.adopted) {
-    return "listener " + config.name + ": another listener has this name already, that of " +
-           namesake->address() + "; choose another";
-  }
-  if (!socket) return opened;
   opened.listener = Make(config);
   const Result<void> added = opened.listener->AddSocket(std::move(*socket), 0);
-  if (!added) {
-    return "listener " + config.name + ": " + added.error().step + ": " +
-           std::strerror(added.error().number);
-  }
-  return opened;
+  if (added) return opened;
+  return "listener " + config.name + ": " + added.error().step + ": " +
+         std::strerror(added.error().number);
 }
 
 void OwnedListeners::Discard(const Opened& opened) {

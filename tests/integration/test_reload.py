@@ -349,6 +349,24 @@ def test_an_added_listener_serves(start_daemon, target):
     assert daemon.listener("more")["owned"]
 
 
+def test_a_name_that_an_adopted_listener_has_is_refused_at_another_address(start_daemon, target,
+                                                                            directory):
+    """Its name is that of its listener before a restart of ringdeald."""
+    address = f"127.0.0.1:{free_port()}"
+    daemon = start_daemon(f'name: web, bind: "{address}"')
+    target([build.PYTHON, SERVER, address, "2"], daemon).address()
+    daemon.wait_for_workers(2)
+    daemon.process.signal(signal.SIGTERM)
+    assert daemon.process.wait(10) == 0
+    write(daemon)
+    daemon.start()
+    daemon.wait_for_workers(2)
+    assert [(each["name"], each["owned"]) for each in daemon.status()["listeners"]] == [("web", False)]
+    path = directory / "new.sock"
+    assert "choose another" in fail(daemon, f'name: web, bind: "unix:{path}"')
+    assert not path.exists()
+
+
 def start_server(program, start_daemon, target, more="", workers=2):
     """A ringdeald, its server and the server's address."""
     address = f"127.0.0.1:{free_port()}"
