@@ -176,6 +176,16 @@ def test_a_raised_limit_ends_a_hold(start_daemon, closing):
         assert len(worker.take_all()) == 8
 
 
+def test_a_rate_that_is_gone_holds_nothing_back(start_daemon, closing):
+    daemon = start_daemon(web("max_accept_rate: 1"))
+    worker = member(daemon, closing)
+    with Burst(daemon.address(), 16):  # for longer than is waited for
+        daemon.wait_for(lambda _: daemon.listener()["mode"] == "limited")
+        assert reload(daemon, web()) == "changed: web (max_accept_rate)"
+        daemon.wait_for(lambda _: daemon.listener()["accepted"] == 16)
+        assert len(worker.take_all()) == 16
+
+
 def test_share_listener_and_the_bounds_on_workers_are_for_those_to_come(start_daemon, closing):
     daemon = start_daemon(web())
     assert member(daemon, closing).listener is not None
