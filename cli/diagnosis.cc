@@ -117,6 +117,10 @@ class Examiner {
       Say("holding", where +
                          "ringdeald accepts nothing now, since no worker may be given anything: "
                          "connections wait in the kernel.");
+    } else if (mode == "resetting") {
+      Say("resetting", where +
+                           "no worker has registered for so long that ringdeald resets what "
+                           "comes (no_worker: reset).");
     } else if (mode == "limited") {
       Say("limited", where +
                          "ringdeald accepts no faster than max_accept_rate: connections wait in "

@@ -85,8 +85,11 @@ bool Intake::MayAccept(uint64_t now_ns) {
               preparation.until_ns - std::min(now_ns, preparation.until_ns));
       break;
     case Dealer::Readiness::kHold:
-      Suspend(IntakeState::kHolding, 0);
+      Suspend(IntakeState::kHolding, preparation.until_ns - std::min(now_ns, preparation.until_ns));
       break;
+    case Dealer::Readiness::kReset:
+      Enter(IntakeState::kResetting, now_ns);
+      return true;
     case Dealer::Readiness::kPause:
       Pause();
       break;
@@ -126,6 +129,8 @@ bool Intake::AcceptInGate(const Source& source, uint64_t now_ns) {
   switch (listener_->dealer().Deal(std::move(connection), now_ns)) {
     case Dealer::Outcome::kDelivered:
       pause_ns_ = 0;
+      return true;
+    case Dealer::Outcome::kReset:
       return true;
     case Dealer::Outcome::kKept:
       return true;  // the next Prepare decides
@@ -177,7 +182,7 @@ void Intake::Suspend(IntakeState state, uint64_t delay_ns) {
   Enter(state, MonotonicNs());
   SetWatching(false);
   const bool is_awaited = state == IntakeState::kHolding || state == IntakeState::kDirect;
-  if (!is_awaited) timer_->Arm(std::chrono::nanoseconds(delay_ns));
+  if (!is_awaited || delay_ns > 0) timer_->Arm(std::chrono::nanoseconds(delay_ns));
 }
 
 void Intake::Enter(IntakeState state, uint64_t now_ns) {

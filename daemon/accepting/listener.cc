@@ -22,7 +22,9 @@ DealerSettings SettingsOf(const ListenerConfig& config, const Limits& limits) {
           .workers = limits.workers,
           .may_be_direct = config.share_listener && !HasLimits(config),
           .max_active_per_worker = config.max_active_per_worker,
-          .max_active = config.max_active};
+          .max_active = config.max_active,
+          .reset_without_worker = config.no_worker == "reset",
+          .hold_timeout_ns = static_cast<uint64_t>(config.hold_timeout.count())};
 }
 
 const char* NameOf(IntakeState state) {
@@ -32,6 +34,8 @@ const char* NameOf(IntakeState state) {
       return "handoff";
     case IntakeState::kHolding:
       return "holding";
+    case IntakeState::kResetting:
+      return "resetting";
     case IntakeState::kLimited:
       return "limited";
     case IntakeState::kPaused:

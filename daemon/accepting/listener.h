@@ -28,6 +28,7 @@ enum class IntakeState : uint8_t {
   kAccepting,
   kAwaiting,
   kHolding,
+  kResetting,
   kLimited,
   kPaused,
   kDirect,

@@ -50,6 +50,7 @@ std::optional<Slot> Dealer::Add(std::unique_ptr<Worker> worker, uint64_t now_ns)
   }
   taken_slots_[slot] = true;
   direct_.End();
+  NoteWorker();
   const WorkerIdentity& identity = worker->identity();
   worker->page().header.slot = slot;
   if (holding_) worker->page().orders.wants_ready.store(1, std::memory_order_seq_cst);
@@ -96,6 +97,7 @@ ToEmpty Dealer::SetDraining(Slot slot, bool draining) {
   Worker* worker = At(slot);
   if (worker == nullptr) return {};
   direct_.End();
+  if (!draining) NoteWorker();
   worker->SetDraining(draining);
   if (draining) view_.Update(slot, view_.worker(slot).load, Standing::kUnavailable);
   return {worker->channel(), slot, worker->identity().id};
@@ -110,7 +112,9 @@ bool Dealer::HasEligible(uint64_t now_ns) {
 void Dealer::EndDrains() {
   const std::lock_guard lock(mutex_);
   for (const Slot slot : view_.members()) {
-    if (workers_[slot]->draining()) workers_[slot]->SetDraining(false);
+    if (!workers_[slot]->draining()) continue;
+    workers_[slot]->SetDraining(false);
+    NoteWorker();
   }
 }
 
@@ -190,7 +194,8 @@ std::vector<ToEmpty> Dealer::TakeUnansweredBells() {
 
 bool Dealer::HasErrands() const {
   const std::lock_guard lock(mutex_);
-  return !gone_.empty() || !liars_.empty() || observers_.has_unanswered() || WantsWatchLocked();
+  return !gone_.empty() || !liars_.empty() || resets_begun_ || observers_.has_unanswered() ||
+         WantsWatchLocked();
 }
 
 bool Dealer::WantsWatchOfUntaken() const {
@@ -271,10 +276,50 @@ Dealer::Preparation Dealer::Prepare(uint64_t now_ns) {
     const Outcome outcome = DealKept(now_ns);
     if (outcome == Outcome::kRefused) return {Readiness::kPause, 0};
     if (outcome == Outcome::kDelivered && AnyAvailable()) break;
-    if (!FindAnyAfterAsking(now_ns)) return {Readiness::kHold, 0};
+    if (FindAnyAfterAsking(now_ns)) continue;
+    if (!FoundWorkerless(now_ns) || !settings_.reset_without_worker) return {Readiness::kHold, 0};
+    if (!MustReset(now_ns)) {
+      return {Readiness::kHold, *workerless_since_ns_ + settings_.hold_timeout_ns};
+    }
+    for (; !kept_.empty(); kept_.pop_front()) ResetLocked(std::move(kept_.front()));
+    return {Readiness::kReset, 0};
   }
   if (holding_) LeaveHold();
   return {Readiness::kReady, 0};
+}
+
+// An observer is one to wait for: it may fork a worker when it is rung.
+bool Dealer::FoundWorkerless(uint64_t now_ns) {
+  const auto is_there = [this](Slot slot) { return !workers_[slot]->HasLeft(); };
+  const std::vector<Slot>& members = view_.members();
+  if (std::any_of(members.begin(), members.end(), is_there)) {
+    NoteWorker();
+  } else if (!workerless_since_ns_) {
+    workerless_since_ns_ = now_ns;
+  }
+  return workerless_since_ns_.has_value();
+}
+
+// A worker that comes ends it under the same lock: nothing is reset that it could have had.
+bool Dealer::MustReset(uint64_t now_ns) const {
+  return settings_.reset_without_worker && workerless_since_ns_ &&
+         now_ns >= *workerless_since_ns_ + settings_.hold_timeout_ns;
+}
+
+void Dealer::ResetLocked(Connection connection) {
+  CloseWithReset(std::move(connection));
+  ++resets_;
+  if (!std::exchange(resetting_, true)) resets_begun_ = true;
+}
+
+void Dealer::NoteWorker() {
+  workerless_since_ns_.reset();
+  resetting_ = false;
+}
+
+bool Dealer::TakeResetsBegun() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(resets_begun_, false);
 }
 
 void Dealer::NoteBellsTakenOut(uint64_t now_ns) {
@@ -324,7 +369,12 @@ Dealer::Outcome Dealer::Deal(Connection connection, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
   if (received_ != nullptr) received_->Count(connection.cpu);
   const Outcome outcome = DealLocked(connection, now_ns);
-  if (outcome != Outcome::kDelivered) kept_.push_back(std::move(connection));
+  if (outcome == Outcome::kDelivered) return outcome;
+  if (outcome == Outcome::kKept && MustReset(now_ns)) {
+    ResetLocked(std::move(connection));
+    return Outcome::kReset;
+  }
+  kept_.push_back(std::move(connection));
   return outcome;
 }
 
@@ -501,6 +551,7 @@ void Dealer::Show(ListenerSnapshot* snapshot, uint64_t now_ns) {
   snapshot->workers_left = left_;
   snapshot->counters_clamped = clamped_;
   snapshot->workers_stuck = stuck_;
+  snapshot->no_worker_resets = resets_;
   snapshot->handoffs = {{"delivered", delivered_},
                         {"full", found_full_},
                         {"gone", found_gone_},

@@ -38,6 +38,9 @@ struct DealerSettings {
   // The most load of one worker, and of all together; 0: no limit.
   uint64_t max_active_per_worker = 0;
   uint64_t max_active = 0;
+  // Without any worker: connections are reset from so long after the first that found none.
+  bool reset_without_worker = false;
+  uint64_t hold_timeout_ns = 0;
 };
 
 class Dealer {
@@ -101,6 +104,8 @@ class Dealer {
   void CountReceived(std::shared_ptr<ReceiveShares> shares);
   std::optional<Slot> FindByPid(pid_t pid) const;
   std::optional<Slot> FindByChannel(const Channel* channel) const;
+  // True if connections began to be reset since the last call; once until a worker comes.
+  bool TakeResetsBegun();
   // The slots whose channel was found closed by a send since the last call.
   std::vector<Slot> TakeGone();
   // The channels of observers that did not answer their bell, which must be taken out again.
@@ -147,7 +152,9 @@ class Dealer {
   enum class Readiness : uint8_t {
     kReady,  // somebody may be given a connection
     kAwait,  // an observer was rung: look again when it answers, or at `until_ns`
-    kHold,   // nobody may be given anything: every worker will poke when that changes
+    kHold,   // nobody may be given anything: every worker will poke when that changes, and it may
+             // change at `until_ns` if that is not 0
+    kReset,  // there is no worker, and what is accepted is reset
     kPause,  // the kernel refuses to pass a descriptor: look again after a while
     kLeave,  // the only worker accepts by itself: look again when processes come or go
   };
@@ -164,6 +171,7 @@ class Dealer {
     kDelivered,
     kKept,     // nobody could be given it: it is in the dealer's hand, do not accept more
     kRefused,  // kept as well: the kernel has no room for descriptors in flight
+    kReset,    // there is no worker to wait for
   };
   bool wants_receiving_cpu() const { return wants_receiving_cpu_.load(std::memory_order_relaxed); }
   // Takes the connection over, whatever comes of it.
@@ -209,6 +217,10 @@ class Dealer {
   bool GiveUpOn(Slot slot, int error_number, uint64_t now_ns);
   Outcome DealKept(uint64_t now_ns);
   bool FindAnyAfterAsking(uint64_t now_ns);
+  bool FoundWorkerless(uint64_t now_ns);
+  bool MustReset(uint64_t now_ns) const;
+  void ResetLocked(Connection connection);
+  void NoteWorker();
   void LeaveHold();
   bool LeaveToWorkerLocked();
 
@@ -231,6 +243,9 @@ class Dealer {
   std::vector<Slot> liars_;
   std::deque<Connection> kept_;
   bool holding_ = false;
+  std::optional<uint64_t> workerless_since_ns_;  // when a connection first found no worker
+  bool resetting_ = false;                       // one was reset since then
+  bool resets_begun_ = false;                    // and nobody was told
   // Only grow.
   uint64_t clamped_ = 0;
   uint64_t stuck_ = 0;
@@ -242,6 +257,7 @@ class Dealer {
   uint64_t found_full_ = 0;
   uint64_t found_gone_ = 0;
   uint64_t refused_ = 0;
+  uint64_t resets_ = 0;
 };
 
 }  // namespace ringdeal

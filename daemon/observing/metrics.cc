@@ -115,7 +115,8 @@ void ListenerInfo(const Snapshot& snapshot, Samples& samples) {
 
 void ListenerMode(const Snapshot& snapshot, Samples& samples) {
   for (const auto& listener : snapshot.listeners)
-    for (const char* mode : {"handoff", "direct", "holding", "limited", "paused", "stopping"})
+    for (const char* mode :
+         {"handoff", "direct", "holding", "resetting", "limited", "paused", "stopping"})
       samples.Add(listener.mode == mode ? 1 : 0, {listener.name, mode});
 }
 
@@ -204,8 +205,9 @@ constexpr Metric kMetrics[] = {
      kGauge,
      {"listener", "mode"},
      "1 for the mode that the listener is in, 0 for the others: handoff, direct (its only worker "
-     "accepts by itself), holding (no worker may be given anything), limited (max_accept_rate is "
-     "reached), paused (accept failed), stopping.",
+     "accepts by itself), holding (no worker may be given anything), resetting (there is none, "
+     "and no_worker: reset), limited (max_accept_rate is reached), paused (accept failed), "
+     "stopping.",
      ListenerMode},
     {"ringdeal_accepted_total", kCounter, kListener, "Connections accepted.",
      OfListener<&L::accepted>},
@@ -234,6 +236,8 @@ constexpr Metric kMetrics[] = {
      OfListener<&L::rate_pauses>},
     {"ringdeal_rate_paused_seconds_total", kCounter, kListener,
      "Time spent so, in pauses that have ended.", OfListener<&L::rate_paused_seconds>},
+    {"ringdeal_no_worker_resets_total", kCounter, kListener,
+     "Connections reset because there was no worker.", OfListener<&L::no_worker_resets>},
     {"ringdeal_kept_connections", kGauge, kListener,
      "Connections accepted that wait in ringdeald for a worker.", OfListener<&L::kept>},
     {"ringdeal_listener_repairs_total", kCounter, kListener,

@@ -50,7 +50,7 @@ struct ListenerSnapshot {
   std::string name;
   std::string address;
   std::string policy;
-  std::string mode;    // handoff, direct, holding, limited, paused, stopping
+  std::string mode;    // handoff, direct, holding, resetting, limited, paused, stopping
   bool owned = false;  // false: adopted
   Principals allow;    // all who may take it without holding it
   uint64_t accepted = 0;
@@ -61,6 +61,7 @@ struct ListenerSnapshot {
   double held_seconds = 0;         // time spent so, ended holds
   uint64_t rate_pauses = 0;        // times that accepting stopped at max_accept_rate
   double rate_paused_seconds = 0;  // time spent so, ended pauses
+  uint64_t no_worker_resets = 0;   // connections reset because there was no worker
   uint64_t kept = 0;               // gauge: connections in ringdeald's hand, waiting for a worker
   uint64_t workers_joined = 0;
   uint64_t workers_left = 0;

@@ -78,6 +78,7 @@ Json ListenerOf(const ListenerSnapshot& listener) {
       {"held_seconds", listener.held_seconds},
       {"rate_pauses", listener.rate_pauses},
       {"rate_paused_seconds", listener.rate_paused_seconds},
+      {"no_worker_resets", listener.no_worker_resets},
       {"kept", listener.kept},
       {"listener_repairs", listener.listener_repairs},
       {"counters_clamped", listener.counters_clamped},

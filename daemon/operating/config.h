@@ -52,6 +52,10 @@ struct ListenerConfig {
   size_t max_active = 0;
   // The most connections accepted in a second: beyond, they wait in the kernel. 0: no limit.
   size_t max_accept_rate = 0;
+  // What becomes of connections while there is no worker: hold, or reset once the first of them has
+  // found none for hold_timeout.
+  std::string no_worker = "hold";
+  Duration hold_timeout = std::chrono::seconds(30);
   bool share_listener = true;  // workers get the listener itself, so that they can fail open
   // Who may bind the address under the shim or register without holding the listener. Root and
   // ringdeald's own user always may.

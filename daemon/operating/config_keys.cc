@@ -113,6 +113,14 @@ constexpr ConfigKey kKeys[] = {
     {"listeners", "max_accept_rate", "0", "connections a second",
      "No more are accepted in a second; the others wait in the kernel. 0: no limit",
      [](C, L l) -> F { return &l.max_accept_rate; }, TextKind::kNone, 0, 1'000'000},
+    {"listeners", "no_worker", "hold", "hold or reset",
+     "Connections while there is no worker at all: they wait in the kernel, or are reset after "
+     "hold_timeout",
+     [](C, L l) -> F { return &l.no_worker; }, TextKind::kNoWorker},
+    {"listeners", "hold_timeout", "30s", "duration",
+     "no_worker: reset: from so long after a connection first found none they are reset, until one "
+     "comes",
+     [](C, L l) -> F { return &l.hold_timeout; }, TextKind::kNone, 0, 24 * kHour},
     {"listeners", "share_listener", "true", "true or false",
      "Workers get the listener itself too, and go on without ringdeald if it is gone",
      [](C, L l) -> F { return &l.share_listener; }},
@@ -143,6 +151,10 @@ constexpr ConfigKey kKeys[] = {
      [](C, L l) -> F { return &l.max_active; }, TextKind::kNone, 0, 1'000'000},
     {"adopted", "max_accept_rate", "0", "connections a second", "As of a listener",
      [](C, L l) -> F { return &l.max_accept_rate; }, TextKind::kNone, 0, 1'000'000},
+    {"adopted", "no_worker", "hold", "hold or reset", "As of a listener",
+     [](C, L l) -> F { return &l.no_worker; }, TextKind::kNoWorker},
+    {"adopted", "hold_timeout", "30s", "duration", "As of a listener",
+     [](C, L l) -> F { return &l.hold_timeout; }, TextKind::kNone, 0, 24 * kHour},
     {"adopted", "share_listener", "true", "true or false", "As of a listener",
      [](C, L l) -> F { return &l.share_listener; }},
 

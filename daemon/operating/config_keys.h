@@ -26,6 +26,7 @@ enum class TextKind {
   kLogLevel,
   kLogFormat,
   kCoverage,
+  kNoWorker,
   kTopology,  // what Topology::Read takes
 };
 

@@ -410,6 +410,11 @@ void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {
          {"slot", slot},
          {"reason", "the worker's counts ran backwards or past what it was handed"}});
   }
+  if (listener->dealer().TakeResetsBegun()) {
+    Log(LogLevel::kWarn, "no_worker_resets",
+        {{"listener", listener->name()},
+         {"reason", "no worker came within hold_timeout: connections are reset until one does"}});
+  }
   for (ToEmpty& bell : listener->dealer().TakeUnansweredBells()) {
     // Its channel may hold connections by now, if it accepts after all.
     recaller_->Empty(listener, std::move(bell),

@@ -162,6 +162,11 @@ std::string StateName(WorkerState state, bool draining, bool gone, bool suspect)
 
 }  // namespace
 
+bool Worker::HasLeft() const {
+  const WorkerState state = page_->progress.state.load(std::memory_order_acquire);
+  return draining_ || gone_ || state == WorkerState::kLeft;
+}
+
 bool Worker::IsDealable() const {
   const WorkerState state = page_->progress.state.load(std::memory_order_acquire);
   const bool works = state == WorkerState::kWorker || state == WorkerState::kPaused ||

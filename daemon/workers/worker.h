@@ -130,6 +130,8 @@ class Worker {
     seat_cpus_ = std::move(cpus);
     seat_source_ = source;
   }
+  // It will be given nothing any more, unless draining is taken back.
+  bool HasLeft() const;
   // True of one that may be dealt to, now or later: no observer, and it has not left.
   bool IsDealable() const;
   // Connections taken, and the CPU on which the last one was; -1: not known.

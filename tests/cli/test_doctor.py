@@ -182,7 +182,8 @@ def test_a_listener_for_which_nobody_can_be_dealt_to(member, daemon):
         assert codes_of(os.getpid(), control=daemon.control)[:2] == ["paused", "holding"]
 
 
-@pytest.mark.parametrize("mode, code", [("paused", "accept-failed"), ("limited", "limited")])
+@pytest.mark.parametrize("mode, code", [("paused", "accept-failed"), ("limited", "limited"),
+                                        ("resetting", "resetting")])
 def test_a_listener_that_accepts_nothing_for_a_while(tmp_path, mode, code):
     """ringdeald at its limit answers no tool, so the document is one that it gave earlier."""
     worker = {"slot": 0, "pid": os.getpid(), "state": "worker"}

@@ -197,7 +197,7 @@ const BadFile kShapes[] = {
      "f.yaml:2:5: 'key: value' lines are expected in listener; known: name, bind, backlog, "
      "ipv6_only, mode, owner, group, policy, slack, slack_percent, coverage, busy_after, "
      "recall_after, stuck_after, slow_start, max_active_per_worker, max_active, max_accept_rate, "
-     "share_listener, allow"},
+     "no_worker, hold_timeout, share_listener, allow"},
     {"SectionAsAText", "http: 127.0.0.1:9945\n",
      "f.yaml:1:7: 'key: value' lines are expected in http; known: bind"},
     {"DocumentAsAList", "- acceptors\n",
@@ -237,11 +237,13 @@ http: {bind: ""}
 listeners:
   - {name: a, bind: 'unix:/a', backlog: 7, mode: 0777, owner: "5", group: "6",
      policy: round-robin, slack: 8, slack_percent: 0.25, coverage: any, busy_after: 3ms,
-     recall_after: 5s, stuck_after: 19s, max_active_per_worker: 15, max_active: 16, share_listener: false, allow: ["7", "@8", "9"]}
+     recall_after: 5s, stuck_after: 19s, max_active_per_worker: 15, max_active: 16, share_listener: false, allow: ["7", "@8", "9"],
+     slow_start: 21s, max_accept_rate: 22, no_worker: reset, hold_timeout: 23s}
   - {name: b, bind: '[::1]:0', ipv6_only: true}
 adopted: {policy: round-robin, busy_after: 4ms, recall_after: 6s, share_listener: false, slack: 9,
           slack_percent: 1000, coverage: any, stuck_after: 20s,
-          max_active_per_worker: 17, max_active: 18}
+          max_active_per_worker: 17, max_active: 18, slow_start: 24s, max_accept_rate: 25,
+          no_worker: reset, hold_timeout: 26s}
 log: {level: debug, format: json}
 limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, channel_depth: 13,
          registration_timeout: 14s}
@@ -272,6 +274,10 @@ limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, 
   a.stuck_after = seconds(19);
   a.max_active_per_worker = 15;
   a.max_active = 16;
+  a.slow_start = seconds(21);
+  a.max_accept_rate = 22;
+  a.no_worker = "reset";
+  a.hold_timeout = seconds(23);
   a.share_listener = false;
   a.allow = {{7, 9}, {8}};
   ListenerConfig b;
@@ -285,6 +291,10 @@ limits: {workers: 10, control_connections: 11, control_connections_per_uid: 12, 
   expected.adopted.stuck_after = seconds(20);
   expected.adopted.max_active_per_worker = 17;
   expected.adopted.max_active = 18;
+  expected.adopted.slow_start = seconds(24);
+  expected.adopted.max_accept_rate = 25;
+  expected.adopted.no_worker = "reset";
+  expected.adopted.hold_timeout = seconds(26);
   expected.adopted.share_listener = false;
   expected.adopted.slack = 9;
   expected.adopted.slack_percent = 1000;

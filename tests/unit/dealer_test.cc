@@ -905,5 +905,91 @@ TEST_F(SlowStartDealerTest, TakesAWorkerThatWasNeverDealtToForNoNewerThanTheOneT
   EXPECT_EQ(Show(b).handed, 55u) << "half of what the other has";
 }
 
+class NoWorkerTest : public DealerTest {
+ protected:
+  static DealerSettings Resetting() {
+    DealerSettings settings = Settings();
+    settings.reset_without_worker = true;
+    settings.hold_timeout_ns = 100 * kMs;
+    return settings;
+  }
+  NoWorkerTest() : DealerTest(Resetting()) {}
+
+  Dealer::Readiness ReadinessAt(uint64_t now_ns) { return dealer_.Prepare(now_ns).readiness; }
+  // What the client of the connection that was dealt last finds.
+  int ErrorOfClient() {
+    char byte = 0;
+    return recv(clients_.back().get(), &byte, 1, MSG_DONTWAIT) < 0 ? errno : 0;
+  }
+};
+
+TEST_F(NoWorkerTest, ResetsNothingBeforeTheFirstHasWaitedForTheTimeout) {
+  const Dealer::Preparation held = dealer_.Prepare(kNow);
+  EXPECT_EQ(held.readiness, Dealer::Readiness::kHold);
+  EXPECT_EQ(held.until_ns, kNow + 100 * kMs);
+  EXPECT_EQ(ReadinessAt(kNow + 100 * kMs - 1), Dealer::Readiness::kHold);
+  EXPECT_EQ(Deal(kNow + 100 * kMs - 1), Dealer::Outcome::kKept);
+  EXPECT_EQ(ErrorOfClient(), EAGAIN);
+  EXPECT_FALSE(dealer_.TakeResetsBegun());
+  EXPECT_EQ(ReadinessAt(kNow + 100 * kMs), Dealer::Readiness::kReset);
+  EXPECT_EQ(dealer_.kept(), 0u) << "what was in hand is reset with those that wait";
+  EXPECT_EQ(ErrorOfClient(), 0) << "ended";
+  EXPECT_EQ(Deal(kNow + 100 * kMs), Dealer::Outcome::kReset);
+  EXPECT_TRUE(dealer_.HasErrands());
+  EXPECT_TRUE(dealer_.TakeResetsBegun());
+  EXPECT_EQ(Deal(kNow + 101 * kMs), Dealer::Outcome::kReset);
+  EXPECT_FALSE(dealer_.TakeResetsBegun()) << "said once";
+  ListenerSnapshot snapshot;
+  dealer_.Show(&snapshot, kNow);
+  EXPECT_EQ(snapshot.no_worker_resets, 3u);
+}
+
+TEST_F(NoWorkerTest, ResetsNothingThatAWorkerCouldHaveOnceOneCame) {
+  ReadinessAt(kNow);
+  EXPECT_EQ(ReadinessAt(kNow + 200 * kMs), Dealer::Readiness::kReset);
+  EXPECT_EQ(Deal(kNow + 200 * kMs), Dealer::Outcome::kReset);
+  Process process;
+  const Slot slot = Join(&process);
+  // It was accepted to be reset; the worker has registered meanwhile, and starts.
+  EXPECT_EQ(Deal(kNow + 200 * kMs), Dealer::Outcome::kKept);
+  EXPECT_EQ(ReadinessAt(kNow + 900 * kMs), Dealer::Readiness::kHold);
+  process.Accepting();
+  EXPECT_EQ(ReadinessAt(kNow + 900 * kMs), Dealer::Readiness::kReady);
+  EXPECT_EQ(process.Take(), FrameKind::kConnection);
+  dealer_.Detach(slot);
+  EXPECT_EQ(ReadinessAt(kNow + 900 * kMs), Dealer::Readiness::kHold) << "the time begins anew";
+  EXPECT_EQ(ReadinessAt(kNow + 1000 * kMs), Dealer::Readiness::kReset);
+  EXPECT_EQ(Deal(kNow + 1000 * kMs), Dealer::Outcome::kReset);
+  (void)dealer_.TakeResetsBegun();
+}
+
+TEST_F(NoWorkerTest, WaitsForWhoIsThereAndMayNotBeGivenAnything) {
+  Process process;
+  WorkerIdentity identity;
+  identity.observer = true;
+  const Slot slot = Join(&process, identity);
+  process.page().progress.state = WorkerState::kObserver;
+  for (const WorkerState state :
+       {WorkerState::kObserver, WorkerState::kStarting, WorkerState::kPaused}) {
+    process.page().progress.state = state;
+    for (int i = 1; i < 10; ++i) {
+      EXPECT_NE(ReadinessAt(kNow + i * 1000 * kMs), Dealer::Readiness::kReset);
+    }
+  }
+  dealer_.SetDraining(slot, true);
+  EXPECT_EQ(ReadinessAt(kNow + 20'000 * kMs), Dealer::Readiness::kHold);
+  EXPECT_EQ(ReadinessAt(kNow + 20'100 * kMs), Dealer::Readiness::kReset);
+  dealer_.SetDraining(slot, false);
+  EXPECT_EQ(ReadinessAt(kNow + 20'200 * kMs), Dealer::Readiness::kHold);
+}
+
+TEST_F(DealerTest, HoldsForEverWithoutAWorkerUnlessItIsToldOtherwise) {
+  for (uint64_t hours = 0; hours < 100; ++hours) {
+    const Dealer::Preparation held = dealer_.Prepare(kNow + hours * 3'600'000 * kMs);
+    EXPECT_EQ(held.readiness, Dealer::Readiness::kHold);
+    EXPECT_EQ(held.until_ns, 0u);
+  }
+}
+
 }  // namespace
 }  // namespace ringdeal

@@ -45,6 +45,7 @@ inline ListenerSnapshot SampleListener(std::string name) {
   listener.held_seconds = 1.5;
   listener.rate_pauses = 220;
   listener.rate_paused_seconds = 2.5;
+  listener.no_worker_resets = 221;
   listener.kept = 208;
   listener.workers_joined = 209;
   listener.workers_left = 210;
