@@ -28,10 +28,6 @@ def is_alive(pid):
     return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
-def descriptors_of(pid):
-    return len(os.listdir(f"/proc/{pid}/fd"))
-
-
 class Server:
     """One listener and who serves it. `ungreeted`: what a process of it may have taken and not greeted."""
     kind = "greeting"
@@ -78,7 +74,7 @@ class Family(Server):
         program.process.wait_for_line("^ready$", 30)
 
     def workers(self):
-        return sorted(self.programs[0].workers())
+        return sorted(filter(is_alive, self.programs[0].workers()))
 
     def reload(self):
         self.programs[0].process.signal(signal.SIGHUP)
@@ -118,7 +114,7 @@ class Copies(Server):
 
     def workers(self):
         self.forget_ended()
-        return [each.pid for each in self.programs]
+        return [each.pid for each in self.programs if is_alive(each.pid)]
 
     def leave(self, pid):
         os.kill(pid, signal.SIGTERM)
@@ -198,9 +194,11 @@ def starve(pid, spare):
     if pid in starved:
         return None
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    starved.add(pid)
-    highest = max(map(int, os.listdir(f"/proc/{pid}/fd")))
     used = set(map(int, os.listdir(f"/proc/{pid}/fd")))
+    if not used:
+        raise ProcessLookupError(f"{pid} has ended")
+    starved.add(pid)
+    highest = max(used)
     # The limit is one of numbers: the free ones below the highest are left, too.
     limit = next(number for number in range(highest + spare + 2)
                  if number - len([each for each in used if each < number]) >= spare)
