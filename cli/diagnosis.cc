@@ -125,6 +125,10 @@ class Examiner {
       Say("limited", where +
                          "ringdeald accepts no faster than max_accept_rate: connections wait in "
                          "the kernel.");
+    } else if (mode == "direct") {
+      Say("direct", where +
+                        "it has one worker, which accepts by itself: ringdeald deals again when "
+                        "another comes.");
     } else if (mode == "paused") {
       Say("accept-failed", where +
                                "ringdeald's own accept failed for want of descriptors or memory; "

@@ -17,6 +17,9 @@ struct SocketIdentity {
 
 Result<SocketIdentity> IdentityOf(int socket);
 
+// True if somebody shut the listening socket down: nothing will ever come to it again.
+bool IsShutDown(int socket);
+
 // True if the descriptor is a socket in the listening state.
 bool IsListening(int socket);
 

@@ -15,6 +15,7 @@
 #include "client-shim/client/ready_set.h"
 #include "protocol/descriptor_passing.h"
 #include "protocol/nonblocking_listener.h"
+#include "protocol/socket_identity.h"
 #include "protocol/system_calls.h"
 
 namespace ringdeal::client {
@@ -72,7 +73,9 @@ bool Member::AdoptRegistration(Registration* registration) {
   Retire(channel_.Put(std::move(registration->channel)));
   if (!channel_.valid()) return false;
   SetReceiveTimeout({wait_ms_.load() / 1000, wait_ms_.load() % 1000 * 1000});
-  if (!listener_.valid() && registration->listener) {
+  // One that was closed has a successor.
+  const bool is_useless = !listener_.valid() || IsShutDown(listener_.get());
+  if (is_useless && registration->listener) {
     Retire(listener_.Put(std::move(registration->listener)));
   }
   page_.store(registration->page.Release(), std::memory_order_release);

@@ -12,6 +12,7 @@
 #include "client-shim/client/member_use.h"
 #include "client-shim/client/page_writer.h"
 #include "client-shim/client/ready_set.h"
+#include "protocol/socket_identity.h"
 #include "protocol/system_calls.h"
 
 namespace ringdeal::client {
@@ -92,6 +93,8 @@ int Member::AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page**
   }
   Page* page = page_.load(std::memory_order_acquire);
   const int number = AcceptFrom(listener, address, length, flags);
+  // Nothing comes until there is a ringdeald again.
+  if (number < 0 && errno == EINVAL && IsShutDown(listener)) errno = EAGAIN;
   if (number >= 0 && page != nullptr) {
     last_number_.store(number, std::memory_order_relaxed);
     CountDirect(page);

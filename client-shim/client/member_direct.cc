@@ -10,13 +10,19 @@
 #include "client-shim/client/ready_set.h"
 #include "client-shim/client/receive.h"
 #include "protocol/nonblocking_listener.h"
+#include "protocol/socket_identity.h"
 
 namespace ringdeal::client {
 
 // A listener that this process only watches keeps its flag: who accepts on it may be another
-// program, which counts on accept to block.
+// program, which counts on accept to block. One that ringdeald has closed would be readable for
+// ever.
 void Member::StartDirect() {
   if (!listener_.valid()) return;
+  if (IsShutDown(listener_.get())) {
+    RemoveFromReadySet(ready_set_.get(), listener_.get());
+    return;
+  }
   if (promoted_.load()) (void)MakeListenerNonBlocking(listener_.get());
   AddListenerToReadySet(ready_set_.get(), listener_.get());
 }

@@ -103,7 +103,9 @@ client::JoinRequest RequestFor(const Listener* listener) {
 
 void Join(Listener* listener, int number, Interest interest) {
   client::Member& member = listener->member;
-  if (member.listener() < 0 && IsListening(number)) {
+  // One that was closed does not listen any more, and is as good to show who may have the next.
+  const bool was_closed = IsStream(number) && listener->listening.load();
+  if (member.listener() < 0 && (IsListening(number) || was_closed)) {
     member.SetListener(UniqueFd(static_cast<int>(real::fcntl(number, F_DUPFD_CLOEXEC, 3))));
   }
   client::JoinRequest request = RequestFor(listener);

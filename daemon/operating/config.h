@@ -114,6 +114,8 @@ struct Config {
   // After so long a connection counts half for what its CPU receives.
   Duration receive_half_life = std::chrono::seconds(10);
   Duration drain_timeout = std::chrono::seconds(30);  // at stop: how long held connections may wait
+  // At stop, of owned listeners: direct, workers go on with them; close, clients are refused.
+  std::string on_stop = "direct";
   Duration reclaim_timeout = std::chrono::seconds(10);  // before saying who holds an owned address
   LogConfig log;
   Limits limits;

@@ -27,6 +27,11 @@ constexpr ConfigKey kKeys[] = {
     {"", "drain_timeout", "30s", "duration",
      "At stop: how long connections without a worker may still wait for one",
      [](C c, L) -> F { return &c.drain_timeout; }, TextKind::kNone, 0, 24 * kHour},
+    {"", "on_stop", "direct", "direct or close",
+     "At stop, of owned listeners: workers accept from them without ringdeald (direct), or clients "
+     "are "
+     "refused until it is back (close)",
+     [](C c, L) -> F { return &c.on_stop; }, TextKind::kOnStop},
     {"", "reclaim_timeout", "10s", "duration",
      "How long an owned address may be held by others before the log says by whom",
      [](C c, L) -> F { return &c.reclaim_timeout; }, TextKind::kNone, 0, 24 * kHour},

@@ -27,6 +27,7 @@ enum class TextKind {
   kLogFormat,
   kCoverage,
   kNoWorker,
+  kOnStop,
   kTopology,  // what Topology::Read takes
 };
 

@@ -33,6 +33,7 @@ constexpr std::string_view kLogLevels[] = {"debug", "info", "warn", "error"};
 constexpr std::string_view kLogFormats[] = {"logfmt", "json"};
 constexpr std::string_view kCoverages[] = {"any", "all"};
 constexpr std::string_view kWithoutWorker[] = {"hold", "reset"};
+constexpr std::string_view kWaysToStop[] = {"direct", "close"};
 constexpr size_t kMostDecimals = 3;
 constexpr size_t kMaxName = 64;
 constexpr size_t kMaxSocketPath = sizeof(sockaddr_un::sun_path) - 1;
@@ -173,6 +174,8 @@ std::string CheckText(TextKind kind, const std::string& text,
       return CheckChoice(text, kCoverages);
     case TextKind::kNoWorker:
       return CheckChoice(text, kWithoutWorker);
+    case TextKind::kOnStop:
+      return CheckChoice(text, kWaysToStop);
     case TextKind::kTopology:
       if (text.empty() || text[0] == '/' || text.rfind("synthetic:", 0) == 0) return {};
       return "is no topology; write the path of an XML file from the root, or synthetic:...";

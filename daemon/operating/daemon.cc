@@ -58,6 +58,7 @@ Daemon::Daemon(Config config, ConfigFile file, std::shared_ptr<const Topology> t
                                      static_cast<uint64_t>(config_.receive_half_life.count()))),
       direct_(std::make_unique<DirectSwitch>(&loop_, listeners_.get())),
       stuck_watch_(std::make_unique<StuckWatch>(&loop_, config_, listeners_.get())),
+      closing_(std::make_unique<Closing>(&loop_, listeners_.get())),
       registrar_(std::make_unique<Registrar>(&loop_, config_, self_, listeners_.get(), owned_.get(),
                                              &notebook_, recaller_.get(), redealer_.get(),
                                              direct_.get(), MakeTools())),
@@ -176,21 +177,32 @@ void Daemon::Reload() {
   if (stop_deadline_ns_ == 0) (void)reloader_->Reload();
 }
 
-// The first signal: accept no more, deal what is in our hand, let it be taken, end. The second:
-// end.
+// The first signal: with on_stop: close let nobody new in and accept what waits; accept no more,
+// deal what is in our hand, let it be taken, end. The second: end.
 void Daemon::Stop() {
-  if (stop_deadline_ns_ != 0) return loop_.Stop();
-  const auto patience_ns = static_cast<uint64_t>(config_.drain_timeout.count());
-  stop_deadline_ns_ = MonotonicNs() + patience_ns;
-  untaken_deadline_ns_ = MonotonicNs() + std::min(patience_ns, kUntakenPatienceNs);
+  if (stop_deadline_ns_ != 0) {
+    if (closing_->begun()) closing_->ShutDownAll();
+    return loop_.Stop();
+  }
+  stop_deadline_ns_ = MonotonicNs() + static_cast<uint64_t>(config_.drain_timeout.count());
   Log(LogLevel::kInfo, "stopping");
   NotifyServiceManager("STOPPING=1");
   registrar_->Stop();
+  if (config_.on_stop != "close") return StopAccepting();
+  direct_->Stop();
+  closing_->Begin(stop_deadline_ns_, [this] { StopAccepting(); });
+}
+
+void Daemon::StopAccepting() {
+  const auto patience_ns = static_cast<uint64_t>(config_.drain_timeout.count());
+  untaken_deadline_ns_ = MonotonicNs() + std::min(patience_ns, kUntakenPatienceNs);
   const auto waiting = std::make_shared<size_t>(listeners_->acceptors().size());
   for (const auto& acceptor : listeners_->acceptors()) {
     acceptor->StopAccepting([this, waiting] {
       loop_.Post([this, waiting] {
-        if (--*waiting == 0) EndIfDealt();
+        if (--*waiting != 0) return;
+        if (closing_->begun()) closing_->ShutDownAll();
+        EndIfDealt();
       });
     });
   }

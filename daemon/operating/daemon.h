@@ -11,6 +11,7 @@
 #include "daemon/dealing/topology.h"
 #include "daemon/observing/http_server.h"
 #include "daemon/observing/snapshot.h"
+#include "daemon/operating/closing.h"
 #include "daemon/operating/config.h"
 #include "daemon/operating/event_loop.h"
 #include "daemon/operating/inherited_sockets.h"
@@ -46,6 +47,7 @@ class Daemon {
   Snapshot TakeSnapshot();
   void Reload();
   void Stop();
+  void StopAccepting();
   void EndIfDealt();
   void AskTheDrained(const std::shared_ptr<Listener>& listener);
 
@@ -61,6 +63,7 @@ class Daemon {
   std::unique_ptr<Redealer> redealer_;
   std::unique_ptr<DirectSwitch> direct_;
   std::unique_ptr<StuckWatch> stuck_watch_;
+  std::unique_ptr<Closing> closing_;
   std::unique_ptr<Registrar> registrar_;
   std::unique_ptr<ControlServer> control_;
   std::unique_ptr<Retirement> retirement_;

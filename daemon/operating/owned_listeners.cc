@@ -238,6 +238,12 @@ OwnedListeners::ListenerPtr OwnedListeners::Claim(UniqueFd* socket, const Socket
   return *listener;
 }
 
+OwnedListeners::ListenerPtr OwnedListeners::FindSuccessorOf(int closed,
+                                                            const SocketIdentity& identity) const {
+  const ListenerNote* note = notebook_->Find(identity);
+  return note != nullptr && note->owned ? listeners_->FindOwned(LocalAddressText(closed)) : nullptr;
+}
+
 bool OwnedListeners::MayClaim(const Awaited& awaited, int socket, const SocketIdentity& identity,
                               const Peer& from) const {
   return identity.network == OwnNetwork() &&

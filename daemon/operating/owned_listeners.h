@@ -52,6 +52,10 @@ class OwnedListeners {
   // that is awaited and its maker or `from` may take that listener. Else null.
   ListenerPtr Claim(UniqueFd* socket, const SocketIdentity& identity, const Peer& from);
 
+  // The listener that has the address of one which an earlier ringdeald closed; null if there is
+  // none, or that one was not an owned one.
+  ListenerPtr FindSuccessorOf(int closed, const SocketIdentity& identity) const;
+
   // Servers remove the path that they are about to bind, and with it ours: the socket that has lost
   // its path is still watched, and a new one is made at the path.
   Result<void, ListenError> RestorePath(const ListenerPtr& listener);

@@ -25,8 +25,14 @@ void DirectSwitch::Look(const ListenerPtr& listener) {
   if (found != changes_.end() && !found->second.is_recent) Decide(listener);
 }
 
+void DirectSwitch::Stop() {
+  stopped_ = true;
+  for (const ListenerPtr& listener : listeners_->all()) Decide(listener);
+}
+
 void DirectSwitch::Decide(const ListenerPtr& listener) {
-  if (!listener->dealer().DecideDirect(listener->sockets().size() == 1)) return;
+  const bool allowed = !stopped_ && listener->sockets().size() == 1;
+  if (!listener->dealer().DecideDirect(allowed)) return;
   Log(LogLevel::kDebug, "direct_decided", {{"listener", listener->name()}});
   listeners_->Wake(listener);
 }

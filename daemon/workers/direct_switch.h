@@ -21,6 +21,8 @@ class DirectSwitch {
   void NoteChange(const ListenerPtr& listener);
   // Something else may have changed: the process was promoted, drained, or has acknowledged.
   void Look(const ListenerPtr& listener);
+  // Ends direct mode everywhere, for good: ringdeald is about to end.
+  void Stop();
 
   static constexpr std::chrono::milliseconds kQuiet{100};
 
@@ -38,6 +40,7 @@ class DirectSwitch {
   ListenerTable* const listeners_;
   // By what the listener's address was; those of listeners that are gone go with the next new one.
   std::map<const Listener*, Change> changes_;
+  bool stopped_ = false;
 };
 
 }  // namespace ringdeal

@@ -165,7 +165,7 @@ Result<void, RequestError> Registrar::Register(const Request& request, Caller* c
   if (request.passes_listener) {
     const int socket = caller->descriptors[0].get();
     const Result<SocketIdentity> identity = IdentityOf(socket);
-    if (!identity || !IsListening(socket)) {
+    if (!identity || (!IsListening(socket) && !IsShutDown(socket))) {
       return RequestError{code::kBadDescriptors, "the descriptor passed is no listening socket"};
     }
     held = *identity;
@@ -205,6 +205,10 @@ Result<std::shared_ptr<Listener>, RequestError> Registrar::FindListener(const Re
     // A server that is reloaded replaces its workers: what the old ones leave goes to the new ones.
     if (auto listener = tools_.find_leaving(held)) return listener;
     UniqueFd& socket = caller->descriptors[0];
+    if (IsShutDown(socket.get())) {
+      if (auto listener = owned_->FindSuccessorOf(socket.get(), held)) return listener;
+      return RequestError{code::kBadDescriptors, "the listener passed was closed"};
+    }
     if (auto listener = owned_->Claim(&socket, held, AuthorityOf(*caller))) return listener;
     return adoption_.Adopt(std::move(caller->descriptors[0]), *caller->connection);
   }

@@ -57,7 +57,8 @@ const BadFile kMisspelt[] = {
      "f.yaml:1:1: unknown key 'Acceptors' at the top; did you mean 'acceptors'?"},
     {"KeyWithALineBreak", "\"a\\nb\": 2\n",
      "f.yaml:1:1: unknown key 'a?b' at the top; known: adopt, acceptors, drain_timeout, "
-     "reclaim_timeout, topology, receive_half_life, control, http, listeners, adopted, log, "
+     "on_stop, reclaim_timeout, topology, receive_half_life, control, http, listeners, adopted, "
+     "log, "
      "limits"},
     {"MergeKey", "log:\n  <<: {level: info}\n",
      "f.yaml:2:3: unknown key '<<' in log; known: level, format"},
@@ -202,7 +203,8 @@ const BadFile kShapes[] = {
      "f.yaml:1:7: 'key: value' lines are expected in http; known: bind"},
     {"DocumentAsAList", "- acceptors\n",
      "f.yaml:1:1: 'key: value' lines are expected at the top; known: adopt, acceptors, "
-     "drain_timeout, reclaim_timeout, topology, receive_half_life, control, http, listeners, "
+     "drain_timeout, on_stop, reclaim_timeout, topology, receive_half_life, control, http, "
+     "listeners, "
      "adopted, log, limits"},
     {"ValueAsAList", "acceptors: [1]\n", "f.yaml:1:12: 'acceptors' takes one value: threads"},
     {"ValueMissing", "acceptors:\n",

@@ -1,0 +1,7 @@
+#include "daemon/accepting/closing_socket.h"
+
+namespace ringdeal {
+
+void TurnNewClientsAway(int) {}
+
+}  // namespace ringdeal

@@ -1,0 +1,187 @@
+"""With on_stop: close, whoever has connected is answered and whoever comes after is refused; and the
+same workers are dealt to when ringdeald is back."""
+import os
+import pathlib
+import signal
+import time
+
+import pytest
+
+from support import build
+from support.clients import Burst, Load, connect, free_port, get
+from support.users import NOBODY
+from support.waiting import wait_until
+
+PROGRAMS = {
+    "level": [build.SERVERS / "prefork_server.py"],
+    "edge": [build.SERVERS / "waiting_server.py", "--wait", "edge"],
+    "select": [build.SERVERS / "waiting_server.py", "--wait", "select"],
+    "blocking": [build.SERVERS / "blocking_server.py"],
+}
+CLOSE = "on_stop: close\ndrain_timeout: 10s"
+REFUSED = (ConnectionRefusedError, FileNotFoundError)
+
+
+def start(program, workers, start_daemon, target, limits=""):
+    where = ("127.0.0.1", free_port())
+    daemon = start_daemon("name: web, bind: '%s:%d'%s" % (*where, limits), more=CLOSE)
+    script, *options = PROGRAMS[program]
+    server = target([build.PYTHON, script, "%s:%d" % where, str(workers), *options], daemon)
+    server.address()
+    return daemon, where, server, joined(daemon, workers)
+
+
+def joined(daemon, count):
+    return sorted(each["pid"] for each in daemon.wait_for_workers(count, timeout=20))
+
+
+def stop(daemon):
+    daemon.process.signal(signal.SIGTERM)
+    assert daemon.process.wait(15) == 0, daemon.log()
+
+
+def assert_refused(where):
+    with pytest.raises(REFUSED):
+        connect(where)
+
+
+def ticks(pid):
+    """Of the CPU that it used, a hundredth of a second each."""
+    words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(words[11]) + int(words[12])
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_nobody_is_cut_off_and_the_same_workers_come_back(program, start_daemon, target):
+    daemon, where, _, pids = start(program, 4, start_daemon, target)
+    load = Load(where, concurrency=4)
+    try:
+        wait_until(lambda: load.finished > 100, "requests go on")
+        stop(daemon)
+    finally:
+        load.stop()
+    assert set(load.failures) <= {"ConnectionRefusedError"}, load.failures
+    assert_refused(where)
+    used = [ticks(pid) for pid in pids]
+    time.sleep(0.5)  # what is measured: that nothing turns in circles meanwhile
+    assert all(ticks(pid) - before < 10 for pid, before in zip(pids, used))
+    daemon.start()
+    assert joined(daemon, 4) == pids
+    # One that blocks in accept serves one connection at a time.
+    count = 4 if program == "blocking" else 32
+    daemon.wait_for(lambda _: all(each["load"] == 0 for each in daemon.workers()))
+    with Burst(where, count) as burst:
+        assert set(burst.spread().values()) == {count // 4}
+    # And they have the new listener now.
+    daemon.kill()
+    with connect(where) as connection:
+        assert int(get(connection)) in pids
+
+
+def test_connections_that_a_worker_has_go_on(start_daemon, target):
+    daemon, where, _, pids = start("level", 2, start_daemon, target)
+    with connect(where) as connection:
+        pid = int(get(connection))
+        stop(daemon)
+        assert_refused(where)
+        assert pid in pids and int(get(connection)) == pid
+
+
+def test_the_only_worker_that_accepts_by_itself_stops_as_well(start_daemon, target):
+    daemon, where, _, (pid,) = start("level", 1, start_daemon, target)
+
+    def is_direct():
+        with connect(where) as connection:
+            assert int(get(connection)) == pid
+        return daemon.listener()["mode"] == "direct"
+    wait_until(is_direct, "direct")
+    load = Load(where, concurrency=4)
+    try:
+        wait_until(lambda: load.finished > 100, "requests go on")
+        stop(daemon)
+    finally:
+        load.stop()
+    assert set(load.failures) <= {"ConnectionRefusedError"}, load.failures
+    assert_refused(where)
+    daemon.start()
+    assert joined(daemon, 1) == [pid]
+    with connect(where) as connection:
+        assert int(get(connection)) == pid
+
+
+def test_what_waits_at_a_limit_is_dealt_first(start_daemon, target):
+    daemon, where, _, _ = start("level", 2, start_daemon, target, ", max_active: 4")
+    with Burst(where, 12) as burst:
+        daemon.wait_for(lambda _: daemon.listener()["mode"] == "holding", "held")
+        daemon.process.signal(signal.SIGTERM)
+        daemon.process.wait_for_line("event=stopping")
+        answered = 0
+        while burst.connections:
+            first = burst.connections.pop(0)
+            first.setblocking(True)
+            with first:
+                get(first)
+            answered += 1
+        assert answered == 12
+        assert daemon.process.wait(15) == 0, daemon.log()
+    assert "connections_dropped" not in daemon.log()
+
+
+def test_a_unix_path_goes_and_comes_back(start_daemon, target, directory):
+    path = f"{directory}/app.sock"
+    daemon = start_daemon(f'name: web, bind: "unix:{path}"', more=CLOSE)
+    target([build.PYTHON, *PROGRAMS["level"], f"unix:{path}", "2"],
+           daemon).process.wait_for_line(path)
+    pids = joined(daemon, 2)
+    load = Load(path, concurrency=4)
+    try:
+        wait_until(lambda: load.finished > 100, "requests go on")
+        stop(daemon)
+    finally:
+        load.stop()
+    assert set(load.failures) <= {"ConnectionRefusedError", "FileNotFoundError"}, load.failures
+    assert_refused(path)
+    assert not os.path.exists(path)
+    daemon.start()
+    assert joined(daemon, 2) == pids
+    with Burst(path, 8) as burst:
+        assert set(burst.spread()) == set(pids)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give it up")
+def test_workers_that_gave_up_root_get_the_next_listener(start_daemon, target, tmp_path):
+    """The closed one is what permits it."""
+    where = ("127.0.0.1", free_port())
+    daemon = start_daemon("name: web, bind: '%s:%d'" % where, more=CLOSE)
+    target([build.PYTHON, build.SOURCE / "tests/integration/programs/jailed_server.py",
+            "%s:%d" % where, "2", tmp_path, NOBODY], daemon).address()
+    pids = joined(daemon, 2)
+    stop(daemon)
+    assert_refused(where)
+    daemon.start()
+    assert joined(daemon, 2) == pids
+    assert {each["uid"] for each in daemon.workers()} == {NOBODY}
+    with Burst(where, 8) as burst:
+        assert set(burst.spread()) == set(pids)
+
+
+def test_an_adopted_listener_stays_with_its_server(start_daemon, target):
+    daemon = start_daemon(more=CLOSE)
+    server = target([build.PYTHON, *PROGRAMS["level"], "127.0.0.1:0", "2"], daemon)
+    where = server.address()
+    pids = joined(daemon, 2)
+    stop(daemon)
+    for _ in range(4):
+        with connect(where) as connection:
+            assert int(get(connection)) in pids
+
+
+def test_the_second_signal_closes_at_once(start_daemon):
+    where = ("127.0.0.1", free_port())
+    daemon = start_daemon("name: web, bind: '%s:%d'" % where, more=CLOSE)
+    with connect(where):  # for whom there is no worker
+        daemon.process.signal(signal.SIGTERM)
+        daemon.process.wait_for_line("event=stopping")
+        daemon.process.signal(signal.SIGTERM)
+        assert daemon.process.wait(5) == 0
+    assert_refused(where)
