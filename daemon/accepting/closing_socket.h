@@ -8,6 +8,9 @@ namespace ringdeal {
 // not answered, and tries again a second later. Where the kernel cannot do that, nothing happens.
 void TurnNewClientsAway(int socket);
 
+// Takes that back, where an earlier ringdeald was killed before it came to the end.
+void LetNewClientsIn(int socket);
+
 // True if a connection waits to be accepted.
 bool HasWaiting(int socket);
 

@@ -3,5 +3,6 @@
 namespace ringdeal {
 
 void TurnNewClientsAway(int) {}
+void LetNewClientsIn(int) {}
 
 }  // namespace ringdeal

@@ -24,4 +24,9 @@ void TurnNewClientsAway(int socket) {
   (void)setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter));
 }
 
+void LetNewClientsIn(int socket) {
+  const int ignored = 0;
+  (void)setsockopt(socket, SOL_SOCKET, SO_DETACH_FILTER, &ignored, sizeof(ignored));
+}
+
 }  // namespace ringdeal

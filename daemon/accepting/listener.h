@@ -79,6 +79,10 @@ class Listener {
   void Use(const ListenerConfig& config, const Limits& limits);
   const std::string& address() const { return address_; }
   bool owned() const { return owned_; }
+  // A socket unit of the service manager has the socket too, and waits on it for the next start: it
+  // is not ours to close. Control thread.
+  bool lent() const { return lent_; }
+  void MarkLent() { lent_ = true; }
   uid_t uid() const { return uid_; }
 
   // The socket's address becomes the listener's if it is the first.
@@ -102,6 +106,7 @@ class Listener {
   // Changed by the control thread alone, which need not lock to read it.
   std::shared_ptr<const ListenerConfig> config_;
   const bool owned_;
+  bool lent_ = false;
   const uid_t uid_;  // who offered it, if it was adopted
   std::string address_;
   std::vector<Socket> sockets_;

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "daemon/accepting/closing_socket.h"
 #include "protocol/nonblocking_listener.h"
 #include "protocol/socket_identity.h"
 
@@ -180,6 +181,7 @@ Result<UniqueFd, ListenError> TakeBackSocket(int descriptor, const ListenerConfi
       return set_owner.error();
     }
   }
+  LetNewClientsIn(descriptor);
   if (listen(descriptor, config.backlog) != 0) return Failure(config, "listen", errno);
   return socket;
 }

@@ -18,11 +18,13 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick(10);
 
-// Calls `each` with every socket of every owned listener, and the listener.
+bool IsOursToClose(const Listener& listener) { return listener.owned() && !listener.lent(); }
+
+// Calls `each` with every socket of every listener that is ours to close, and the listener.
 template <typename Each>
-void ForEachOwned(const ListenerTable& listeners, Each each) {
+void ForEachOfOurs(const ListenerTable& listeners, Each each) {
   for (const auto& listener : listeners.all()) {
-    if (!listener->owned()) continue;
+    if (!IsOursToClose(*listener)) continue;
     for (const Listener::Socket& socket : listener->sockets()) {
       each(listener, socket.descriptor.get());
     }
@@ -51,13 +53,13 @@ void Closing::Begin(uint64_t deadline_ns, std::function<void()> done) {
   done_ = std::move(done);
   deadline_ns_ = deadline_ns;
   waited_ns_ = MonotonicNs();
-  ForEachOwned(*listeners_, [](const auto&, int socket) { TurnNewClientsAway(socket); });
+  ForEachOfOurs(*listeners_, [](const auto&, int socket) { TurnNewClientsAway(socket); });
   Look();
 }
 
 void Closing::Look() {
   const uint64_t now_ns = MonotonicNs();
-  ForEachOwned(*listeners_, [this, now_ns](const auto&, int socket) {
+  ForEachOfOurs(*listeners_, [this, now_ns](const auto&, int socket) {
     if (HasWaiting(socket)) waited_ns_ = now_ns;
   });
   constexpr auto kQuietNs = std::chrono::nanoseconds(kQuiet).count();
@@ -67,7 +69,7 @@ void Closing::Look() {
 }
 
 void Closing::ShutDownAll() {
-  ForEachOwned(*listeners_, [this](const auto& listener, int socket) {
+  ForEachOfOurs(*listeners_, [this](const auto& listener, int socket) {
     const bool is_dropped = HasWaiting(socket) && !IsPath(listener->address());
     ShutDown(socket);
     KeepWaiting(listener.get(), socket);
@@ -79,7 +81,7 @@ void Closing::ShutDownAll() {
     listeners_->Wake(listener);
   });
   for (const auto& listener : listeners_->all()) {
-    if (!listener->owned()) continue;
+    if (!IsOursToClose(*listener)) continue;
     ForgetStoredListener(listener->name());
     if (IsPath(listener->address())) {
       (void)unlink(listener->address().c_str() + std::strlen("unix:"));

@@ -1,6 +1,7 @@
 // The end of the owned listeners with `on_stop: close`: new clients are turned away, what waits is
 // dealt, then the sockets are shut down for everybody who has them. Adopted listeners are their
-// servers' own, and stay. Control thread.
+// servers' own, and stay; those of a socket unit are the service manager's, which would take a
+// shutdown for a failure. Control thread.
 #pragma once
 
 #include <functional>

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "daemon/accepting/closing_socket.h"
 #include "daemon/operating/address_holders.h"
 #include "daemon/operating/log.h"
 #include "daemon/operating/service_manager.h"
@@ -177,6 +178,7 @@ Result<void, std::string> OwnedListeners::OpenOne(const ListenerConfig& config,
     return "listener " + config.name + ": " + listener.error().step + ": " +
            std::strerror(listener.error().number);
   }
+  if (inherited >= 0 && !given.stored) (*listener)->MarkLent();
   LogListening(**listener);
   return {};
 }
@@ -223,6 +225,7 @@ OwnedListeners::ListenerPtr OwnedListeners::Claim(UniqueFd* socket, const Socket
   if (ListenerPtr there = listeners_->FindOwned(address); was_owned && there != nullptr) {
     // It has lost its path, and the listener was bound anew.
     if (!MakeListenerNonBlocking(socket->get())) return nullptr;
+    LetNewClientsIn(socket->get());
     return AddSocket(there, std::move(*socket)) ? there : nullptr;
   }
   const auto found = std::find_if(awaited_.begin(), awaited_.end(),
@@ -230,6 +233,7 @@ OwnedListeners::ListenerPtr OwnedListeners::Claim(UniqueFd* socket, const Socket
   if (found == awaited_.end()) return nullptr;
   if (!was_owned && !MayClaim(*found, socket->get(), identity, from)) return nullptr;
   if (!MakeListenerNonBlocking(socket->get())) return nullptr;
+  if (was_owned) LetNewClientsIn(socket->get());
   (void)listen(socket->get(), found->config.backlog);
   const Result<ListenerPtr> listener = Add(found->config, std::move(*socket));
   if (!listener) return nullptr;

@@ -3,14 +3,17 @@ same workers are dealt to when ringdeald is back."""
 import os
 import pathlib
 import signal
+import socket
 import time
 
 import pytest
 
 from support import build
+from support.activated import Activated, out_of_the_way
 from support.clients import Burst, Load, connect, free_port, get
 from support.users import NOBODY
 from support.waiting import wait_until
+from support.worker import Worker
 
 PROGRAMS = {
     "level": [build.SERVERS / "prefork_server.py"],
@@ -185,3 +188,41 @@ def test_the_second_signal_closes_at_once(start_daemon):
         daemon.process.signal(signal.SIGTERM)
         assert daemon.process.wait(5) == 0
     assert_refused(where)
+
+
+def test_the_next_one_lets_clients_in_that_a_killed_one_turned_away(start_daemon, target):
+    daemon, where, _, pids = start("level", 2, start_daemon, target, ", max_active: 1")
+    with Burst(where, 2) as burst:
+        daemon.wait_for(lambda _: daemon.listener()["mode"] == "holding", "one is held")
+        daemon.process.signal(signal.SIGTERM)
+        daemon.process.wait_for_line("event=stopping")
+        # Who comes first now is let in by nobody.
+        with pytest.raises(TimeoutError):
+            connect(where, timeout=0.3)
+        daemon.kill()
+        daemon.start()
+        assert joined(daemon, 2) == pids
+        first = burst.connections.pop(0)
+        first.setblocking(True)
+        with first:
+            get(first)
+    with connect(where) as connection:
+        assert int(get(connection)) in pids
+
+
+def test_the_socket_of_a_socket_unit_stays_open(directory, closing):
+    """The service manager waits on it for the next start, and takes a shutdown for a failure."""
+    with socket.create_server(("127.0.0.1", 0)) as low:
+        given = out_of_the_way(low)
+    closing.add(given, given.close)
+    where = given.getsockname()
+    daemon = Activated(directory, [given], ["web"], ["name: web, bind: 127.0.0.1:0"],
+                       more=CLOSE)
+    closing.add(daemon, daemon.stop)
+    stop(daemon)
+    with connect(where) as connection:
+        daemon.start()
+        worker = Worker(daemon).become()
+        closing.add(worker, worker.close)
+        daemon.wait_for(lambda _: worker.take_all() is not None and worker.page.taken == 1)
+        assert worker.connections[0].getpeername() == connection.getsockname()
