@@ -119,6 +119,7 @@ bool Intake::AcceptInGate(const Source& source, uint64_t now_ns) {
                                    &connection.peer_length);
   if (!connection.socket) return HandleError(source, errno);
   empty_rounds_ = 0;
+  served_ = &source;
   listener_->counters().accepted.fetch_add(1, std::memory_order_relaxed);
   connection.peer_length = std::min<socklen_t>(connection.peer_length, sizeof(connection.peer));
   if (listener_->dealer().wants_receiving_cpu()) {
@@ -200,10 +201,18 @@ void Intake::Enter(IntakeState state, uint64_t now_ns) {
 }
 
 void Intake::SetWatching(bool watching) {
+  if (watching && !watching_) PutServedLast();
   watching_ = watching;
   for (const auto& source : sources_) {
     watching ? source->watch->Enable() : source->watch->Disable();
   }
+}
+
+// Sockets report in the order in which their watches begin. In the same one each time, the first
+// would have every place that becomes free, and the others none.
+void Intake::PutServedLast() {
+  const auto served = std::ranges::find(sources_, served_, &std::unique_ptr<Source>::get);
+  if (served != sources_.end()) std::rotate(sources_.begin(), served + 1, sources_.end());
 }
 
 }  // namespace ringdeal

@@ -55,6 +55,7 @@ class Intake {
   void Suspend(IntakeState state, uint64_t delay_ns);
   void Pause();
   void SetWatching(bool watching);
+  void PutServedLast();
   void Enter(IntakeState state, uint64_t now_ns);
   bool LeavesToWorker() const;
 
@@ -63,7 +64,9 @@ class Intake {
   EventLoop* const loop_;
   AcceptGate* const gate_;
   const IntakeCallbacks* const callbacks_;
+  // In the order in which they are asked once there is a free place or a token.
   std::vector<std::unique_ptr<Source>> sources_;
+  const Source* served_ = nullptr;  // the last one of which a connection was accepted
   std::unique_ptr<EventLoop::Watch> timer_;
   uint64_t pause_ns_ = 0;  // the length of the last pause, 0 after a success
   uint64_t state_began_ns_ = 0;

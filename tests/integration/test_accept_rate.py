@@ -1,4 +1,6 @@
 """max_accept_rate: what comes faster waits in the kernel, and none of it is lost."""
+import socket
+import subprocess
 import time
 
 from support import build
@@ -66,3 +68,33 @@ def test_a_load_beyond_the_rate_loses_nothing(start_daemon, target):
     load = Load(daemon.address(), concurrency=32, limit=600).wait()
     assert time.monotonic() - began >= (600 - 40) / 400
     assert not load.failures and sum(load.answered.values()) == 600
+
+
+def waiting(port):
+    """How many connections wait at each socket of the port."""
+    listing = subprocess.run(["ss", "-ltnH", "sport", "=", f":{port}"], capture_output=True,
+                             text=True, check=True).stdout
+    return [int(line.split()[1]) for line in listing.splitlines()]
+
+
+def test_sockets_that_share_an_address_share_the_rate(start_daemon, closing):
+    """The kernel spreads connections over them: none is to be left waiting for the others' sake."""
+    daemon = start_daemon(more="adopted: {max_accept_rate: 20}")
+    port, workers = 0, []
+    for _ in range(2):
+        one = socket.socket()
+        closing.add(one, one.close)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        one.bind(("127.0.0.1", port))
+        one.listen(200)
+        port = one.getsockname()[1]
+        worker = Worker(daemon, None, [one.fileno()], passes_listener=True)
+        workers.append(closing.add(worker, worker.close))
+    with Burst(("127.0.0.1", port), 100):
+        daemon.wait_for(lambda _: sum(waiting(port)) + daemon.listener()["accepted"] == 100)
+        before, accepted = waiting(port), daemon.listener()["accepted"]
+        for worker in workers:
+            worker.become()
+        daemon.wait_for(lambda _: daemon.listener()["accepted"] >= accepted + 16)
+        served = sorted(had - has for had, has in zip(before, waiting(port)))
+        assert served[0] >= 4, (before, served)
