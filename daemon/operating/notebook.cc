@@ -47,7 +47,6 @@ void Notebook::Note(const Listener& listener) {
                                              listener.uid()};
   }
   Write();
-  // The last one is where clients come: the others have lost their path.
   if (listener.owned() && !listener.sockets().empty()) {
     StoreListener(listener.name(), listener.sockets().back().descriptor.get());
   }
@@ -56,7 +55,8 @@ void Notebook::Note(const Listener& listener) {
 void Notebook::Forget(const Listener& listener) {
   for (const Listener::Socket& socket : listener.sockets()) {
     const auto found = entries_.find(socket.identity.cookie);
-    if (found != entries_.end() && !found->second.earlier) entries_.erase(found);
+    if (found == entries_.end()) continue;
+    if (listener.owned() || !found->second.earlier) entries_.erase(found);
   }
   Write();
   if (listener.owned()) ForgetStoredListener(listener.name());

@@ -23,8 +23,9 @@ class Notebook {
   // Notes all sockets of the listener.
   void Note(const Listener& listener);
 
-  // The listener is let go, for whoever holds it. What an earlier ringdeald noted stays noted:
-  // the processes that opened its door may have children yet, and hold no door to this one.
+  // The listener is let go, for whoever holds it. What an earlier ringdeald noted of an adopted one
+  // stays noted: the processes that opened its door may have children yet, and hold no door to this
+  // one.
   void Forget(const Listener& listener);
 
  private:

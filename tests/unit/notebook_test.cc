@@ -70,6 +70,16 @@ TEST_F(NotebookTest, WhatAnEarlierOneNotedStaysForChildrenThatHaveNoDoor) {
   EXPECT_NE(Open()->Find(listener->sockets().front().identity), nullptr);
 }
 
+TEST_F(NotebookTest, AnOwnedOneThatIsRemovedIsForgottenWhoeverNotedIt) {
+  const auto listener = MakeListener("web", true);
+  Open()->Note(*listener);
+  const auto next = Open();
+  next->Note(*listener);
+  next->Forget(*listener);
+  EXPECT_EQ(next->Find(listener->sockets().front().identity), nullptr);
+  EXPECT_EQ(Open()->Find(listener->sockets().front().identity), nullptr);
+}
+
 TEST_F(NotebookTest, WithoutAPlaceToWriteItStillKnows) {
   const auto listener = MakeListener("web", false);
   Notebook notebook;
