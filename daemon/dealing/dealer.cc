@@ -14,6 +14,8 @@ namespace {
 constexpr size_t kLinesPerPick = 4;
 // How often a pick looks again when the chosen worker's line was worse than the view believed.
 constexpr int kMostLooks = 8;
+// So long before what is kept is dropped, workers that are being drained may have it too.
+constexpr uint64_t kLastResortNs = 1'000'000'000;
 
 }  // namespace
 
@@ -109,13 +111,17 @@ bool Dealer::HasEligible(uint64_t now_ns) {
   return !IsAtMaximum() && view_.FirstEligible();
 }
 
-void Dealer::EndDrains() {
+bool Dealer::EndDrainsIfNeeded(uint64_t left_ns) {
   const std::lock_guard lock(mutex_);
+  const auto is_draining = [this](Slot slot) { return workers_[slot]->draining(); };
+  const auto is_another = [this](Slot slot) { return workers_[slot]->IsDealable(); };
+  if (kept_.empty() || std::ranges::none_of(view_.members(), is_draining)) return false;
+  if (left_ns > kLastResortNs && std::ranges::any_of(view_.members(), is_another)) return false;
   for (const Slot slot : view_.members()) {
-    if (!workers_[slot]->draining()) continue;
-    workers_[slot]->SetDraining(false);
-    NoteWorker();
+    if (is_draining(slot)) workers_[slot]->SetDraining(false);
   }
+  NoteWorker();
+  return true;
 }
 
 std::vector<Dealer::Dealable> Dealer::FindDealable() const {

@@ -52,7 +52,8 @@ Daemon::Daemon(Config config, ConfigFile file, std::shared_ptr<const Topology> t
           [this](const auto& listener) {
             redealer_->Look(listener, MonotonicNs());
             direct_->Look(listener);
-          })),
+          },
+          [this] { return AllListeners(); })),
       redealer_(
           std::make_unique<Redealer>(&loop_, std::move(topology), config_.topology.empty(),
                                      static_cast<uint64_t>(config_.receive_half_life.count()))),
@@ -214,15 +215,18 @@ void Daemon::EndIfDealt() {
   const auto taken = [this, now_ns](const auto& listener) {
     return now_ns >= untaken_deadline_ns_ || !listener->dealer().HasUntaken(now_ns);
   };
-  std::vector<std::shared_ptr<Listener>> all = retirement_->leaving();
-  all.insert(all.end(), listeners_->all().begin(), listeners_->all().end());
+  const std::vector<std::shared_ptr<Listener>> all = AllListeners();
   if (!recall_->busy() && std::all_of(all.begin(), all.end(), dealt) &&
       std::all_of(all.begin(), all.end(), taken)) {
     return loop_.Stop();
   }
   if (now_ns < stop_deadline_ns_) {
     for (const auto& listener : all) {
-      if (!dealt(listener)) AskTheDrained(listener);
+      // Drained workers accept for themselves once we are gone: better they have what nobody else
+      // takes than nobody.
+      if (listener->dealer().EndDrainsIfNeeded(stop_deadline_ns_ - now_ns)) {
+        listeners_->Wake(listener);
+      }
     }
     return stop_timer_->Arm(kStopTick);
   }
@@ -236,11 +240,10 @@ void Daemon::EndIfDealt() {
   loop_.Stop();
 }
 
-// Drained workers accept for themselves once we are gone: better they have what nobody else takes
-// than nobody.
-void Daemon::AskTheDrained(const std::shared_ptr<Listener>& listener) {
-  listener->dealer().EndDrains();
-  listeners_->Wake(listener);
+std::vector<std::shared_ptr<Listener>> Daemon::AllListeners() const {
+  std::vector<std::shared_ptr<Listener>> all = retirement_->leaving();
+  all.insert(all.end(), listeners_->all().begin(), listeners_->all().end());
+  return all;
 }
 
 }  // namespace ringdeal

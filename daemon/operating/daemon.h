@@ -49,7 +49,8 @@ class Daemon {
   void Stop();
   void StopAccepting();
   void EndIfDealt();
-  void AskTheDrained(const std::shared_ptr<Listener>& listener);
+  // Those that are being taken away too.
+  std::vector<std::shared_ptr<Listener>> AllListeners() const;
 
   Config config_;  // the one in force
   const Self self_;

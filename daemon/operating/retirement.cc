@@ -1,5 +1,6 @@
 #include "daemon/operating/retirement.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "daemon/operating/log.h"
@@ -61,6 +62,7 @@ void Retirement::Look() {
     return true;
   });
   for (const ListenerPtr& listener : ended) End(listener);
+  for (const Leaving& each : leaving_) AskTheDrained(each, now_ns);
   if (!leaving_.empty()) timer_->Arm(kLookAgainAfter);
 }
 
@@ -71,6 +73,13 @@ bool Retirement::MayEnd(const Leaving& leaving, uint64_t now_ns) const {
   if (now_ns >= leaving.deadline_ns) return true;
   Dealer& dealer = leaving.listener->dealer();
   return !recall_->busy() && dealer.kept() == 0 && !dealer.HasUntaken(now_ns);
+}
+
+// They accept for themselves once the listener is theirs, as at a stop.
+void Retirement::AskTheDrained(const Leaving& leaving, uint64_t now_ns) const {
+  const uint64_t left_ns = leaving.deadline_ns - std::min(leaving.deadline_ns, now_ns);
+  if (!leaving.listener->dealer().EndDrainsIfNeeded(left_ns)) return;
+  listeners_->Wake(leaving.listener);
 }
 
 void Retirement::End(const ListenerPtr& listener) {

@@ -42,6 +42,7 @@ class Retirement {
   void NoteStopped(const ListenerPtr& listener);
   void Look();
   bool MayEnd(const Leaving& leaving, uint64_t now_ns) const;
+  void AskTheDrained(const Leaving& leaving, uint64_t now_ns) const;
   void End(const ListenerPtr& listener);
 
   EventLoop* const loop_;

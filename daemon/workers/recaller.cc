@@ -26,12 +26,13 @@ Duration BetweenLooks(const Listener& listener) {
 }  // namespace
 
 Recaller::Recaller(EventLoop* loop, ListenerTable* listeners, RecallThread* thread, CutOff cut_off,
-                   Beside beside)
+                   Beside beside, All all)
     : loop_(loop),
       listeners_(listeners),
       thread_(thread),
       cut_off_worker_(std::move(cut_off)),
       beside_(std::move(beside)),
+      all_(std::move(all)),
       thread_timer_(loop->MakeTimer([this] { LookAtThread(); })) {}
 
 void Recaller::Empty(const ListenerPtr& listener, ToEmpty what, std::function<void()> done) {
@@ -95,7 +96,7 @@ void Recaller::LookAtThread() {
     ++abandoned_;
     std::erase_if(cut_off_, [](const auto& channel) { return channel.expired(); });
     cut_off_.insert(stuck);
-    for (const auto& listener : listeners_->all()) {
+    for (const auto& listener : all_()) {
       if (const auto slot = listener->dealer().FindByChannel(stuck.get())) {
         cut_off_worker_(listener, *slot);
       }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "daemon/accepting/listener_table.h"
 #include "daemon/dealing/recall_thread.h"
@@ -21,9 +22,11 @@ class Recaller {
   using CutOff = std::function<void(const ListenerPtr&, Slot)>;
   // To be done at each look while connections come.
   using Beside = std::function<void(const ListenerPtr&)>;
+  // Every listener that has workers, those that are being taken away too.
+  using All = std::function<std::vector<ListenerPtr>()>;
 
   Recaller(EventLoop* loop, ListenerTable* listeners, RecallThread* thread, CutOff cut_off,
-           Beside beside);
+           Beside beside, All all);
 
   // Empties a channel. `done` is called once, on the recall thread.
   void Empty(const ListenerPtr& listener, ToEmpty what, std::function<void()> done);
@@ -51,6 +54,7 @@ class Recaller {
   RecallThread* const thread_;
   const CutOff cut_off_worker_;
   const Beside beside_;
+  const All all_;
   // By what the listener's address was; those of listeners that are gone go with the next new one.
   std::map<const Listener*, WatchOfUntaken> watches_;
   std::unique_ptr<EventLoop::Watch> thread_timer_;

@@ -7,7 +7,7 @@ import pytest
 from support import build
 from support.clients import Burst, Load, connect, get
 from support.waiting import wait_until
-from support.worker import Refused, Worker
+from support.worker import PAUSED, Refused, Worker
 
 WORKERS = 3
 PROGRAMS = {"event loops": "prefork_server.py", "one at a time": "blocking_server.py"}
@@ -116,6 +116,35 @@ def test_a_drained_one_is_given_what_nobody_else_takes_before_ringdeald_ends(sta
         wait_until(lambda: drained.take_all() is not None and drained.page.taken == 8, "all taken")
         assert daemon.process.wait() == 0
     drained.close()
+    assert "connections_dropped" not in daemon.log()
+
+
+def test_a_drained_one_is_not_asked_while_another_may_have_it(start_daemon):
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0", more="drain_timeout: 1min")
+    drained, busy = Worker(daemon).become(), Worker(daemon).become(PAUSED)
+    drain(daemon, drained)
+    with hold_what_a_worker_left(daemon, 8):
+        stop(daemon)
+        assert not drained.readable(0.05)
+        busy.become()
+        wait_until(lambda: busy.take_all() is not None and busy.page.taken == 8, "all taken")
+        assert daemon.process.wait() == 0
+    with pytest.raises(EOFError):
+        drained.take()  # nothing but the end
+    drained.close()
+    busy.close()
+
+
+def test_a_drained_one_is_asked_before_what_another_does_not_take_is_dropped(start_daemon):
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0", more="drain_timeout: 1100ms")
+    drained, stuck = Worker(daemon).become(), Worker(daemon).become(PAUSED)
+    drain(daemon, drained)
+    with hold_what_a_worker_left(daemon, 8):
+        stop(daemon)
+        wait_until(lambda: drained.take_all() is not None and drained.page.taken == 8, "all taken")
+        assert daemon.process.wait() == 0
+    drained.close()
+    stuck.close()
     assert "connections_dropped" not in daemon.log()
 
 

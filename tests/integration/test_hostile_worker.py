@@ -138,6 +138,31 @@ def test_a_worker_that_withholds_its_memory_stops_nobody(two_listeners, closing)
         program.kill()
 
 
+def test_a_worker_of_a_removed_listener_that_withholds_its_memory_is_cut_off(start_daemon, closing):
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0, recall_after: 1s")
+    hostile, other = Worker(daemon).become(), Worker(daemon).become()
+    for worker in (hostile, other):
+        closing.add(worker, worker.close)
+    with Burst(daemon.address(), 8):
+        daemon.wait_for(lambda _: [each["pending"] for each in daemon.workers()] == [4, 4])
+        channel = hostile.channel.fileno()
+        program = Process([build.PROGRAMS / "withhold_faults", channel], pass_fds=[channel])
+        closing.add(program, program.kill)
+        if program.wait_for_line("^(withheld|not permitted)").group(1) == "not permitted":
+            pytest.skip("the kernel does not permit userfaultfd here")
+        daemon.config.write_text(f'control: {{path: "{daemon.control}"}}\nhttp: {{bind: ""}}\n'
+                                 "drain_timeout: 1min\n")
+        assert daemon.ask({"op": "reload"})[0]["ok"]
+        for connection in other.take_all():  # it could be given what the first one has
+            other.close_connection(connection)
+        daemon.wait_for(lambda status: status["recall_threads_abandoned"] == 1)
+        assert hostile.control.recv(100) == b"", "its control connection ends"
+        program.kill()
+        with pytest.raises(EOFError):
+            while other.readable(10):
+                other.take()
+
+
 def test_a_worker_can_send_nothing_on_its_channel(daemon, join):
     hostile, other = join().become(), join().become()
     with pytest.raises(BrokenPipeError):

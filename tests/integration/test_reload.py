@@ -502,6 +502,23 @@ def test_a_stop_deals_what_a_removed_listener_still_keeps(start_daemon, closing)
         assert daemon.process.wait(10) == 0
 
 
+def test_what_a_removed_listener_keeps_goes_to_a_drained_worker_if_no_other_is_there(start_daemon,
+                                                                                     closing):
+    daemon = start_daemon(web())
+    worker, drained = member(daemon, closing), Worker(daemon)
+    closing.add(drained, drained.close)
+    with Burst(daemon.address(), 2):
+        daemon.wait_for(lambda _: daemon.workers()[worker.slot]["pending"] == 2)
+        drained.become()
+        assert daemon.ask({"op": "drain", "listener": "web", "slot": drained.slot})[0]["ok"]
+        worker.close()
+        daemon.wait_for(lambda _: daemon.listener()["kept"] == 2)
+        reload(daemon, more="drain_timeout: 1min")
+        for _ in range(2):
+            assert drained.readable(10) and drained.take()
+        daemon.process.wait_for_line("event=removed listener=web")
+
+
 def test_connections_kept_for_want_of_a_worker_are_dealt_before_the_listener_goes(start_daemon,
                                                                                   closing):
     daemon = start_daemon(web())
