@@ -87,6 +87,13 @@ Result<void> Listener::AddSocket(UniqueFd descriptor, int flags) {
   return {};
 }
 
+Result<void> Listener::AddLostSocket(UniqueFd descriptor) {
+  const Result<SocketIdentity> identity = IdentityOf(descriptor.get());
+  if (!identity) return identity.error();
+  sockets_.insert(sockets_.end() - 1, {std::move(descriptor), *identity, 0});
+  return {};
+}
+
 const Listener::Socket* Listener::Find(const SocketIdentity& identity) const {
   for (const Socket& socket : sockets_) {
     if (socket.identity == identity) return &socket;

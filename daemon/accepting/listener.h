@@ -87,6 +87,9 @@ class Listener {
 
   // The socket's address becomes the listener's if it is the first.
   Result<void> AddSocket(UniqueFd descriptor, int flags);
+  // One that has lost its path. REQUIRES: the listener has the one that clients come to.
+  Result<void> AddLostSocket(UniqueFd descriptor);
+  // The last one is where clients come, and what workers are given.
   const std::vector<Socket>& sockets() const { return sockets_; }
   const Socket* Find(const SocketIdentity& identity) const;
 

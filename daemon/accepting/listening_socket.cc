@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "daemon/accepting/closing_socket.h"
+#include "daemon/accepting/socket_path.h"
 #include "protocol/nonblocking_listener.h"
 #include "protocol/socket_identity.h"
 
@@ -76,9 +77,9 @@ Result<void, ListenError> SetOwner(const ListenerConfig& config, const char* pat
     if (found == nullptr) return fail("no group named " + config.group);
     gid = found->gr_gid;
   }
-  if (chmod(path, config.mode) != 0 || chown(path, uid, gid) != 0) {
-    return fail(std::string("mode or owner of the path: ") + std::strerror(errno));
-  }
+  const Result<void> set = SetSocketPathOwner(path, config.mode, uid, gid);
+  if (!set)
+    return fail(std::string("mode or owner of the path: ") + std::strerror(set.error().number));
   return {};
 }
 
@@ -167,9 +168,7 @@ bool IsAsConfigured(int socket, const ListenerConfig& config) {
        (only != 0) != config.ipv6_only)) {
     return false;
   }
-  struct stat status = {};
-  const char* path = PathOf(own);
-  return !IsPath(wanted_text) || (lstat(path, &status) == 0 && S_ISSOCK(status.st_mode));
+  return !IsPath(wanted_text) || IsAtPath(socket, PathOf(own));
 }
 
 Result<UniqueFd, ListenError> TakeBackSocket(int descriptor, const ListenerConfig& config) {

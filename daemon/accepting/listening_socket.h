@@ -29,7 +29,7 @@ Result<void, ListenError> SetPathOwner(const ListenerConfig& config);
 Result<UniqueFd, ListenError> AdoptInheritedSocket(int descriptor, const ListenerConfig& config);
 
 // Whether a socket that an earlier ringdeald opened is what OpenListeningSocket would make now: it
-// has the address, and a path that is still there.
+// has the address, and a path is still its own.
 bool IsAsConfigured(int socket, const ListenerConfig& config);
 
 // Takes over such a socket. Mode and owner of a path, and the backlog, are made what they should

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "daemon/accepting/closing_socket.h"
+#include "daemon/accepting/socket_path.h"
 #include "daemon/operating/address_holders.h"
 #include "daemon/operating/log.h"
 #include "daemon/operating/service_manager.h"
@@ -25,6 +26,13 @@ void LogListening(const Listener& listener) {
       {{"listener", listener.name()},
        {"address", listener.address()},
        {"policy", listener.config().policy}});
+}
+
+// Whether clients come to the socket that it has for them.
+bool HasItsPath(const Listener& listener) {
+  const std::string& address = listener.address();
+  const int current = listener.sockets().back().descriptor.get();
+  return !IsPath(address) || IsAtPath(current, address.c_str() + std::strlen("unix:"));
 }
 
 // The network namespace in which ringdeald itself binds.
@@ -201,10 +209,11 @@ void OwnedListeners::Begin(const ListenerPtr& listener) {
   notebook_->Note(*listener);
 }
 
-Result<void> OwnedListeners::AddSocket(const ListenerPtr& listener, UniqueFd socket) {
+Result<void> OwnedListeners::AddSocket(const ListenerPtr& listener, UniqueFd socket, bool lost) {
   if (listener->sockets().size() == kMostSockets) return SystemError{EMFILE, "sockets"};
   const int descriptor = socket.get();
-  const Result<void> added = listener->AddSocket(std::move(socket), 0);
+  const Result<void> added =
+      lost ? listener->AddLostSocket(std::move(socket)) : listener->AddSocket(std::move(socket), 0);
   if (!added) return added;
   listeners_->Watch(listener, descriptor);
   notebook_->Note(*listener);
@@ -223,10 +232,10 @@ OwnedListeners::ListenerPtr OwnedListeners::Claim(UniqueFd* socket, const Socket
   const ListenerNote* note = notebook_->Find(identity);
   const bool was_owned = note != nullptr && note->owned;
   if (ListenerPtr there = listeners_->FindOwned(address); was_owned && there != nullptr) {
-    // It has lost its path, and the listener was bound anew.
+    // One of the two has lost its path, and the listener was bound anew.
     if (!MakeListenerNonBlocking(socket->get())) return nullptr;
     LetNewClientsIn(socket->get());
-    return AddSocket(there, std::move(*socket)) ? there : nullptr;
+    return AddSocket(there, std::move(*socket), HasItsPath(*there)) ? there : nullptr;
   }
   const auto found = std::find_if(awaited_.begin(), awaited_.end(),
                                   [&](const Awaited& each) { return each.address == address; });
@@ -269,7 +278,7 @@ Result<void, ListenError> OwnedListeners::RestorePath(const ListenerPtr& listene
   if (lstat(path.c_str(), &status) == 0 || errno != ENOENT) return {};
   Result<UniqueFd, ListenError> socket = OpenListeningSocket(listener->config());
   if (!socket) return socket.error();
-  const Result<void> added = AddSocket(listener, std::move(*socket));
+  const Result<void> added = AddSocket(listener, std::move(*socket), /*lost=*/false);
   if (!added) return ListenError{std::string(added.error().step) + ": its path was removed"};
   Log(LogLevel::kInfo, "path_restored", {{"listener", listener->name()}, {"path", path}});
   return {};

@@ -76,7 +76,8 @@ class OwnedListeners {
   ListenerPtr Make(const ListenerConfig& config) const;
   void Begin(const ListenerPtr& listener);
   Result<ListenerPtr> Add(const ListenerConfig& config, UniqueFd socket);
-  Result<void> AddSocket(const ListenerPtr& listener, UniqueFd socket);
+  // `lost`: clients come to another one.
+  Result<void> AddSocket(const ListenerPtr& listener, UniqueFd socket, bool lost);
   bool MayClaim(const Awaited& awaited, int socket, const SocketIdentity& identity,
                 const Peer& from) const;
   // Whether the maker of the socket may take the listener.

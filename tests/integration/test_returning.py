@@ -14,6 +14,7 @@ from support.clients import Burst, Load, connect, free_port, get
 from support.process import Discount
 from support.users import NOBODY
 from support.waiting import wait_until
+from support.worker import Worker
 
 WORKERS = 4
 PROGRAMS = {
@@ -246,3 +247,27 @@ def test_notes_go_with_the_listener(start_daemon, target):
     server.stop()
     daemon.wait_for(lambda status: not status["listeners"], "let go")
     assert not json.loads(notes.read_text())["listeners"]
+
+
+@pytest.mark.parametrize("first", ["lost", "current"])
+def test_the_socket_at_a_path_is_where_clients_come_whichever_is_brought_back_first(first, start_daemon,
+                                                                                  directory, closing):
+    path = directory / "web.sock"
+    # It goes on with both sockets, and began with one.
+    daemon = start_daemon(f'name: web, bind: "unix:{path}"', leaks_allowed=True)
+    worker = Worker(daemon)
+    closing.add(worker, worker.close)
+    path.unlink()
+    _, received = daemon.ask({"op": "bind", "version": 1, "address": f"unix:{path}"})
+    current, door = (socket.socket(fileno=each) for each in received)
+    closing.add(current, current.close)
+    door.close()
+    daemon.kill()
+    daemon.start()
+    both = [worker.listener, current]
+    for each in both if first == "lost" else both[::-1]:
+        back = Worker(daemon, None, [each.fileno()], passes_listener=True)
+        closing.add(back, back.close)
+    given = Worker(daemon)
+    closing.add(given, given.close)
+    assert os.fstat(given.listener.fileno()).st_ino == os.fstat(current.fileno()).st_ino

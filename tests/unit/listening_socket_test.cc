@@ -143,5 +143,43 @@ TEST_F(ListeningSocketTest, ThatIsTakenBackHasTheModeThatIsConfiguredNow) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
+TEST_F(ListeningSocketTest, OfAnEarlierOneWhosePathAnotherBoundIsNoneToBeReachedAt) {
+  const auto socket = OpenListeningSocket(At("unix:" + path()));
+  ASSERT_TRUE(socket);
+  unlink(path().c_str());
+  const auto other = OpenListeningSocket(At("unix:" + path()));
+  ASSERT_TRUE(other);
+  EXPECT_TRUE(IsAsConfigured(other->get(), At("unix:" + path())));
+  EXPECT_FALSE(IsAsConfigured(socket->get(), At("unix:" + path())));
+}
+
+TEST_F(ListeningSocketTest, ChangesNoFileThatALinkAtItsPathLeadsTo) {
+  const auto socket = OpenListeningSocket(At("unix:" + path()));
+  ASSERT_TRUE(socket);
+  const std::string victim = directory_ / "victim";
+  const auto other = OpenListeningSocket(At("unix:" + victim));
+  ASSERT_TRUE(other);
+  ASSERT_EQ(chmod(victim.c_str(), 0600), 0);
+  unlink(path().c_str());
+  std::filesystem::create_symlink(victim, path());
+  ListenerConfig config = At("unix:" + path());
+  config.mode = 0666;
+  EXPECT_FALSE(SetPathOwner(config));
+  struct stat status = {};
+  ASSERT_EQ(stat(victim.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+}
+
+TEST_F(ListeningSocketTest, ChangesNothingAtItsPathThatIsNoSocket) {
+  std::ofstream(path()) << "precious";
+  ASSERT_EQ(chmod(path().c_str(), 0600), 0);
+  ListenerConfig config = At("unix:" + path());
+  config.mode = 0666;
+  EXPECT_FALSE(SetPathOwner(config));
+  struct stat status = {};
+  ASSERT_EQ(stat(path().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+}
+
 }  // namespace
 }  // namespace ringdeal
