@@ -16,7 +16,8 @@ struct Connection {
 };
 
 // Closes it as the kernel does with those that wait for a listener that is closed: the client sees
-// a reset, not the end of an answer, and knows that nobody has read what it asked.
+// a reset, not the end of an answer, and knows that nobody has read what it asked. On a UNIX socket
+// it sees a reset only if it has sent something, else the end.
 void CloseWithReset(Connection connection);
 
 }  // namespace ringdeal
