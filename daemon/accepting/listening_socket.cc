@@ -83,6 +83,14 @@ Result<void, ListenError> SetOwner(const ListenerConfig& config, const char* pat
   return {};
 }
 
+bool SharesItsPort(int socket) {
+  int shares = 0;
+  socklen_t length = sizeof(shares);
+  SocketAddress address;
+  return LocalAddressOf(socket, &address) && address.family() != AF_UNIX &&
+         getsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &shares, &length) == 0 && shares != 0;
+}
+
 Result<void, ListenError> SetOptions(int socket, const ListenerConfig& config, int family) {
   const int on = 1;
   if (family == AF_UNIX) return {};
@@ -189,6 +197,13 @@ Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog) 
   (void)bind(socket, address.get(), address.length);  // EINVAL if it still has its port
   if (listen(socket, backlog) != 0) return SystemError{errno, "listen"};
   return {};
+}
+
+bool AreSiblings(int one, int other) {
+  struct stat first = {};
+  struct stat second = {};
+  return SharesItsPort(one) && SharesItsPort(other) && fstat(one, &first) == 0 &&
+         fstat(other, &second) == 0 && first.st_uid == second.st_uid;
 }
 
 bool IsPath(const std::string& address) {

@@ -40,6 +40,11 @@ Result<UniqueFd, ListenError> TakeBackSocket(int descriptor, const ListenerConfi
 // shutdown gives it up, so it is bound to `address` first. Acceptor thread.
 Result<void> ListenAgain(int socket, const SocketAddress& address, int backlog);
 
+// SO_REUSEPORT sockets of one user, as the kernel requires it of those that share a port. REQUIRES:
+// equal addresses, which alone say nothing: a UNIX path may be relative, or of another root
+// directory, and who opened the door is not who made the socket.
+bool AreSiblings(int one, int other);
+
 // The address that the kernel says the socket has, as text.
 std::string LocalAddressText(int socket);
 

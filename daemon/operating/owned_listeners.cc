@@ -237,10 +237,13 @@ OwnedListeners::ListenerPtr OwnedListeners::Claim(UniqueFd* socket, const Socket
     LetNewClientsIn(socket->get());
     return AddSocket(there, std::move(*socket), HasItsPath(*there)) ? there : nullptr;
   }
+  if (ListenerPtr there = listeners_->FindOwned(address)) {
+    return AddSibling(there, socket, identity, from) ? there : nullptr;
+  }
   const auto found = std::find_if(awaited_.begin(), awaited_.end(),
                                   [&](const Awaited& each) { return each.address == address; });
   if (found == awaited_.end()) return nullptr;
-  if (!was_owned && !MayClaim(*found, socket->get(), identity, from)) return nullptr;
+  if (!was_owned && !MayClaim(found->config, socket->get(), identity, from)) return nullptr;
   if (!MakeListenerNonBlocking(socket->get())) return nullptr;
   if (was_owned) LetNewClientsIn(socket->get());
   (void)listen(socket->get(), found->config.backlog);
@@ -257,10 +260,21 @@ OwnedListeners::ListenerPtr OwnedListeners::FindSuccessorOf(int closed,
   return note != nullptr && note->owned ? listeners_->FindOwned(LocalAddressText(closed)) : nullptr;
 }
 
-bool OwnedListeners::MayClaim(const Awaited& awaited, int socket, const SocketIdentity& identity,
-                              const Peer& from) const {
+bool OwnedListeners::AddSibling(const ListenerPtr& listener, UniqueFd* socket,
+                                const SocketIdentity& identity, const Peer& from) {
+  const ListenerConfig& config = listener->config();
+  if (!AreSiblings(socket->get(), listener->sockets().front().descriptor.get()) ||
+      !MayClaim(config, socket->get(), identity, from) || !MakeListenerNonBlocking(socket->get())) {
+    return false;
+  }
+  (void)listen(socket->get(), config.backlog);
+  return AddSocket(listener, std::move(*socket), /*lost=*/false).ok();
+}
+
+bool OwnedListeners::MayClaim(const ListenerConfig& config, int socket,
+                              const SocketIdentity& identity, const Peer& from) const {
   return identity.network == OwnNetwork() &&
-         (MayHave(awaited.config, socket) || MayTake(from, self_, awaited.config.allow));
+         (MayHave(config, socket) || MayTake(from, self_, config.allow));
 }
 
 bool OwnedListeners::MayHave(const ListenerConfig& config, int socket) const {

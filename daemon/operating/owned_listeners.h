@@ -49,7 +49,8 @@ class OwnedListeners {
 
   // A worker of the peer `from` brings a listening socket that no listener has. Takes the socket
   // and answers its listener if it is one of these: the socket was noted so, or it has an address
-  // that is awaited and its maker or `from` may take that listener. Else null.
+  // that is awaited, or is a sibling of one of that address, and its maker or `from` may take that
+  // listener. Else null.
   ListenerPtr Claim(UniqueFd* socket, const SocketIdentity& identity, const Peer& from);
 
   // The listener that has the address of one which an earlier ringdeald closed; null if there is
@@ -78,7 +79,10 @@ class OwnedListeners {
   Result<ListenerPtr> Add(const ListenerConfig& config, UniqueFd socket);
   // `lost`: clients come to another one.
   Result<void> AddSocket(const ListenerPtr& listener, UniqueFd socket, bool lost);
-  bool MayClaim(const Awaited& awaited, int socket, const SocketIdentity& identity,
+  // Takes `socket` if it is a SO_REUSEPORT sibling of what the listener has, and may be claimed.
+  bool AddSibling(const ListenerPtr& listener, UniqueFd* socket, const SocketIdentity& identity,
+                  const Peer& from);
+  bool MayClaim(const ListenerConfig& config, int socket, const SocketIdentity& identity,
                 const Peer& from) const;
   // Whether the maker of the socket may take the listener.
   bool MayHave(const ListenerConfig& config, int socket) const;

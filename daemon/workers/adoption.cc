@@ -13,28 +13,6 @@
 #include "protocol/socket_address.h"
 
 namespace ringdeal {
-namespace {
-
-bool SharesItsPort(int socket) {
-  int shares = 0;
-  socklen_t length = sizeof(shares);
-  SocketAddress address;
-  return LocalAddressOf(socket, &address) && address.family() != AF_UNIX &&
-         getsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &shares, &length) == 0 && shares != 0;
-}
-
-// SO_REUSEPORT sockets of one user, as the kernel requires it of those that share a port. An equal
-// address alone says nothing: a UNIX path may be relative, or of another root directory, and who
-// opened the door is not who made the socket.
-bool AreSiblings(int one, int other) {
-  struct stat first = {};
-  struct stat second = {};
-  return SharesItsPort(one) && SharesItsPort(other) && fstat(one, &first) == 0 &&
-         fstat(other, &second) == 0 && first.st_uid == second.st_uid;
-}
-
-}  // namespace
-
 Adoption::Adoption(EventLoop* loop, const Config& config, const Self& self,
                    ListenerTable* listeners, Notebook* notebook, Queries queries)
     : loop_(loop),

@@ -572,3 +572,29 @@ def test_twenty_reloads_under_load_fail_no_request_of_nginx(start_daemon, target
         load.stop()
     assert not load.failures, load.failures
     assert daemon.listener("web")["workers_joined"] == 2, "its workers stayed"
+
+
+def test_an_adopted_server_whose_workers_share_a_port_is_had_back_whole(start_daemon, closing):
+    daemon = start_daemon(leaks_allowed=True)  # a listener of two sockets where there was none
+    port, ones = 0, []
+    for _ in range(2):
+        one = socket.socket()
+        closing.add(one, one.close)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        one.bind(("127.0.0.1", port))
+        one.listen()
+        port = one.getsockname()[1]
+        ones.append(one)
+
+    def join(one):
+        worker = Worker(daemon, None, [one.fileno()], passes_listener=True)
+        return closing.add(worker, worker.close)
+    workers = [join(one) for one in ones]
+    reload(daemon, web(bind=f"127.0.0.1:{port}"))
+    for worker in workers:
+        with pytest.raises(EOFError):
+            worker.channel.setblocking(True)
+            worker.take(0)
+    for one in ones:
+        join(one)
+    assert [(each["name"], len(each["workers"])) for each in daemon.status()["listeners"]] == [("web", 2)]
