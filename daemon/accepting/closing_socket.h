@@ -4,14 +4,7 @@
 
 namespace ringdeal {
 
-// From now on nobody connects, who has begun to is let through. A TCP client that comes later is
-// not answered, and tries again a second later. Where the kernel cannot do that, nothing happens.
-void TurnNewClientsAway(int socket);
-
-// Takes that back, where an earlier ringdeald was killed before it came to the end.
-void LetNewClientsIn(int socket);
-
-// True if a connection waits to be accepted.
+// True if a connection waits to be accepted. REQUIRES: the socket was not shut down.
 bool HasWaiting(int socket);
 
 // For good, and for everybody who has the socket. What waits at a TCP socket is reset; at a UNIX

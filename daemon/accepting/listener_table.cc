@@ -20,8 +20,12 @@ void ListenerTable::Watch(const ListenerPtr& listener, int socket) {
   AcceptorOf(*listener).Watch(listener, socket);
 }
 
-void ListenerTable::TakeOut(const ListenerPtr& listener, std::function<void()> stopped) {
+void ListenerTable::StopAccepting(const ListenerPtr& listener, std::function<void()> stopped) {
   AcceptorOf(*listener).StopAccepting(listener, std::move(stopped));
+}
+
+void ListenerTable::TakeOut(const ListenerPtr& listener, std::function<void()> stopped) {
+  StopAccepting(listener, std::move(stopped));
   std::erase(listeners_, listener);
 }
 

@@ -22,6 +22,9 @@ class ListenerTable {
   // Begins to accept on a socket that `listener` already has.
   void Add(ListenerPtr listener);
   void Watch(const ListenerPtr& listener, int socket);
+  // Nothing more is accepted on it; then `stopped` is called on the acceptor thread. What it keeps
+  // is dealt.
+  void StopAccepting(const ListenerPtr& listener, std::function<void()> stopped);
   // It is not among the listeners any more, and nothing is accepted on it: then `stopped` is called
   // on the acceptor thread. What it keeps is dealt until Remove.
   void TakeOut(const ListenerPtr& listener, std::function<void()> stopped);

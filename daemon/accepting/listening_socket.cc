@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "daemon/accepting/closing_socket.h"
 #include "daemon/accepting/socket_path.h"
+#include "protocol/new_clients.h"
 #include "protocol/nonblocking_listener.h"
 #include "protocol/socket_identity.h"
 

@@ -75,10 +75,10 @@ class Dealer {
   ToEmpty SetDraining(Slot slot, bool draining);
   // Whether a connection would go to a worker that is at hand.
   bool HasEligible(uint64_t now_ns);
-  // Ends all drains if something is kept for which no other worker is left, or which has only
-  // `left_ns` until it is dropped and that is little. Returns true if it did: the caller wakes the
-  // listener.
-  bool EndDrainsIfNeeded(uint64_t left_ns);
+  // Ends all drains if something is kept, or `waits` to be accepted, for which no other worker is
+  // left, or which has only `left_ns` until it is dropped and that is little. Returns true if it
+  // did: the caller wakes the listener.
+  bool EndDrainsIfNeeded(uint64_t left_ns, bool waits = false);
   // A worker that may be dealt to, now or later. `identity` is valid until the worker is detached.
   struct Dealable {
     Slot slot = 0;

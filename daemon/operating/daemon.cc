@@ -179,11 +179,13 @@ void Daemon::Reload() {
 }
 
 // The first signal: with on_stop: close let nobody new in and accept what waits; accept no more,
-// deal what is in our hand, let it be taken, end. The second: end.
+// deal what is in our hand, let it be taken, end. The second: end, with what is to be closed
+// closed. The third: end, whatever that waits for.
 void Daemon::Stop() {
   if (stop_deadline_ns_ != 0) {
-    if (closing_->begun()) closing_->ShutDownAll();
-    return loop_.Stop();
+    const bool is_first_hurry = !std::exchange(is_in_hurry_, true);
+    if (!is_first_hurry || !closing_->Hurry()) loop_.Stop();
+    return;
   }
   stop_deadline_ns_ = MonotonicNs() + static_cast<uint64_t>(config_.drain_timeout.count());
   Log(LogLevel::kInfo, "stopping");
@@ -191,7 +193,12 @@ void Daemon::Stop() {
   registrar_->Stop();
   if (config_.on_stop != "close") return StopAccepting();
   direct_->Stop();
-  closing_->Begin(stop_deadline_ns_, [this] { StopAccepting(); });
+  closing_->Begin(stop_deadline_ns_, [this] {
+    if (is_in_hurry_) return loop_.Stop();
+    StopAccepting();
+    // Workers that became free at the last moment are to have what is in our hand.
+    stop_deadline_ns_ = std::max(stop_deadline_ns_, untaken_deadline_ns_);
+  });
 }
 
 void Daemon::StopAccepting() {
@@ -201,9 +208,7 @@ void Daemon::StopAccepting() {
   for (const auto& acceptor : listeners_->acceptors()) {
     acceptor->StopAccepting([this, waiting] {
       loop_.Post([this, waiting] {
-        if (--*waiting != 0) return;
-        if (closing_->begun()) closing_->ShutDownAll();
-        EndIfDealt();
+        if (--*waiting == 0) EndIfDealt();
       });
     });
   }

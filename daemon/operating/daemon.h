@@ -75,6 +75,7 @@ class Daemon {
   uint64_t started_ns_ = 0;
   uint64_t stop_deadline_ns_ = 0;  // 0 while serving
   uint64_t untaken_deadline_ns_ = 0;
+  bool is_in_hurry_ = false;  // a second signal came
 };
 
 }  // namespace ringdeal

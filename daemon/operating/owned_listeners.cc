@@ -8,11 +8,11 @@
 #include <cstring>
 #include <utility>
 
-#include "daemon/accepting/closing_socket.h"
 #include "daemon/accepting/socket_path.h"
 #include "daemon/operating/address_holders.h"
 #include "daemon/operating/log.h"
 #include "daemon/operating/service_manager.h"
+#include "protocol/new_clients.h"
 #include "protocol/nonblocking_listener.h"
 
 namespace ringdeal {

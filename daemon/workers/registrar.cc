@@ -184,7 +184,7 @@ Result<void, RequestError> Registrar::Register(const Request& request, Caller* c
 }
 
 // A server that is reloaded replaces its workers: what the old ones leave has to go to the new
-// ones.
+// ones; and while listeners are closed, what waits goes to whom they have.
 bool Registrar::IsNeededToStop(const Request& request, const SocketIdentity& held) const {
   std::shared_ptr<Listener> listener;
   if (request.passes_listener) {
@@ -193,6 +193,9 @@ bool Registrar::IsNeededToStop(const Request& request, const SocketIdentity& hel
     listener = listeners_->FindByName(*request.listener);
   }
   if (listener == nullptr) return false;
+  const bool is_open =
+      listener->intake_state().load(std::memory_order_relaxed) != IntakeState::kStopped;
+  if (config_.on_stop == "close" && is_open) return true;
   return listener->dealer().kept() > 0 || listener->dealer().HasUntaken(MonotonicNs());
 }
 

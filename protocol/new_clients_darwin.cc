@@ -1,4 +1,4 @@
-#include "daemon/accepting/closing_socket.h"
+#include "protocol/new_clients.h"
 
 namespace ringdeal {
 
