@@ -14,6 +14,7 @@
 #include "client-shim/client/page_writer.h"
 #include "client-shim/client/ready_set.h"
 #include "protocol/descriptor_passing.h"
+#include "protocol/new_clients.h"
 #include "protocol/nonblocking_listener.h"
 #include "protocol/socket_identity.h"
 #include "protocol/system_calls.h"
@@ -65,6 +66,7 @@ UniqueFd Member::OpenControl(const JoinRequest& request, int* failure) {
   Result<UniqueFd> control = ConnectToControl(request.control_path);
   if (control) return std::move(*control);
   *failure = control.error().number;
+  LetNewClientsIn(listener_.get());  // whom a ringdeald turned away that is gone
   return UniqueFd();
 }
 
@@ -76,8 +78,11 @@ bool Member::AdoptRegistration(Registration* registration) {
   // One that was closed has a successor.
   const bool is_useless = !listener_.valid() || IsShutDown(listener_.get());
   if (is_useless && registration->listener) {
+    // Others may have it, so that it would stay in the set, and be readable, after its number went.
+    if (listener_.valid()) RemoveFromReadySet(ready_set_.get(), listener_.get());
     Retire(listener_.Put(std::move(registration->listener)));
   }
+  cannot_be_direct_.store(false);
   page_.store(registration->page.Release(), std::memory_order_release);
   AddToReadySet(ready_set_.get(), channel_.get());
   return true;
@@ -262,8 +267,9 @@ void Member::Renumber(int from, int to) {
     // The set knows what is inside by its number. What it shares with the parent is left to it.
     const bool ours = !inherited_.load() && !shares_ready_set_.load();
     if (!ours || !RemoveFromReadySet(ready_set_.get(), from)) return;
-    if (held == &listener_) return AddListenerToReadySet(ready_set_.get(), to);
-    return AddToReadySet(ready_set_.get(), to);
+    if (held != &listener_) return AddToReadySet(ready_set_.get(), to);
+    if (!AddListenerToReadySet(ready_set_.get(), to)) cannot_be_direct_.store(true);
+    return;
   }
 }
 

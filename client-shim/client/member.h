@@ -136,7 +136,9 @@ class Member {
   UniqueFd OpenControl(const JoinRequest& request, int* failure);
   bool AdoptRegistration(Registration* registration);
   void TellState();
-  void StartDirect();
+  bool StartDirect();
+  // From kChanging, unless a fork or a Leave in a signal handler has changed it meanwhile.
+  void EndChange(Form form);
   void PublishJoined(const JoinRequest& request, Form form);
   void CloseInherited();
   void LoseRingdeald();
@@ -148,6 +150,7 @@ class Member {
   int FinishHandoff(UniqueFd connection, const HandoffFrame& frame, sockaddr* address,
                     socklen_t* length, int flags);
   int AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page** counted);
+  [[gnu::cold]] void LeaveShutDownListener(const Page* page);
   PageMode OrderFor(const Page& page) const;
   bool HasNewOrder(const Page& page) const {
     return OrderFor(page) != page.signs.mode_seen.load(std::memory_order_relaxed);
@@ -180,6 +183,8 @@ class Member {
   std::atomic<uint64_t> asked_at_{0};
   std::atomic<unsigned> failures_{0};  // in a row, to find ringdeald
   std::atomic<bool> answer_wakes_{false};
+  // Written by any thread that finds out; false again with the next registration.
+  std::atomic<bool> cannot_be_direct_{false};
   std::atomic<bool> being_careful_{false};
   // The number that the last accept gave, and what the last look at the highest numbers found: a
   // full process that closes a low one is given that one, and is full again.

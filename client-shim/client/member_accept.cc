@@ -85,6 +85,17 @@ int Member::FinishHandoff(UniqueFd connection, const HandoffFrame& frame, sockad
   return number;
 }
 
+// It is readable for ever. A ringdeald that is there mends it or has closed it, and deals; without
+// one nothing comes until there is one again.
+void Member::LeaveShutDownListener(const Page* page) {
+  if (page == nullptr) {
+    RemoveFromReadySet(ready_set_.get(), listener_.get());
+    return;
+  }
+  cannot_be_direct_.store(true);
+  if (HasNewOrder(*page)) FollowOrder();
+}
+
 int Member::AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page** counted) {
   const int listener = listener_.get();
   if (listener < 0) {
@@ -93,8 +104,10 @@ int Member::AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page**
   }
   Page* page = page_.load(std::memory_order_acquire);
   const int number = AcceptFrom(listener, address, length, flags);
-  // Nothing comes until there is a ringdeald again.
-  if (number < 0 && errno == EINVAL && IsShutDown(listener)) errno = EAGAIN;
+  if (number < 0 && errno == EINVAL && IsShutDown(listener)) {
+    LeaveShutDownListener(page);
+    errno = EAGAIN;
+  }
   if (number >= 0 && page != nullptr) {
     last_number_.store(number, std::memory_order_relaxed);
     CountDirect(page);

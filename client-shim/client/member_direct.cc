@@ -9,6 +9,7 @@
 #include "client-shim/client/page_writer.h"
 #include "client-shim/client/ready_set.h"
 #include "client-shim/client/receive.h"
+#include "protocol/new_clients.h"
 #include "protocol/nonblocking_listener.h"
 #include "protocol/socket_identity.h"
 
@@ -16,21 +17,28 @@ namespace ringdeal::client {
 
 // A listener that this process only watches keeps its flag: who accepts on it may be another
 // program, which counts on accept to block. One that ringdeald has closed would be readable for
-// ever.
-void Member::StartDirect() {
-  if (!listener_.valid()) return;
+// ever. False if nothing that comes to the listener will wake this process.
+bool Member::StartDirect() {
+  if (!listener_.valid()) return false;
   if (IsShutDown(listener_.get())) {
     RemoveFromReadySet(ready_set_.get(), listener_.get());
-    return;
+    return false;
   }
   if (promoted_.load()) (void)MakeListenerNonBlocking(listener_.get());
-  AddListenerToReadySet(ready_set_.get(), listener_.get());
+  return AddListenerToReadySet(ready_set_.get(), listener_.get());
+}
+
+void Member::EndChange(Form form) {
+  Form expected = Form::kChanging;
+  form_.compare_exchange_strong(expected, form, std::memory_order_release,
+                                std::memory_order_relaxed);
 }
 
 // One that blocks in accept waits on the channel alone, so it goes on as it is.
 PageMode Member::OrderFor(const Page& page) const {
   const PageMode mode = page.orders.mode.load(std::memory_order_seq_cst);
-  const bool can = !one_at_a_time_.load(std::memory_order_relaxed) && listener_.valid();
+  const bool can = !one_at_a_time_.load(std::memory_order_relaxed) && listener_.valid() &&
+                   !cannot_be_direct_.load(std::memory_order_relaxed);
   return mode == PageMode::kDirect && !can ? PageMode::kHandoff : mode;
 }
 
@@ -44,13 +52,16 @@ void Member::FollowOrder() {
   while (HasNewOrder(*page)) {
     const PageMode order = OrderFor(*page);
     if (order == PageMode::kDirect) {
-      StartDirect();
+      if (!StartDirect()) {
+        cannot_be_direct_.store(true);
+        continue;
+      }
     } else {
       RemoveFromReadySet(ready_set_.get(), listener_.get());
     }
     page->signs.mode_seen.store(order, std::memory_order_seq_cst);
   }
-  form_.store(Form::kHandoff, std::memory_order_release);
+  EndChange(Form::kHandoff);
   client::Poke(control_.get());
   errno = saved_errno;
 }
@@ -63,9 +74,11 @@ void Member::LoseRingdeald() {
   SetState(page_.exchange(nullptr), WorkerState::kLeft, -1);
   Retire(channel_.Take());
   Retire(control_.Take());
+  // Who was here to turn clients away is gone.
+  LetNewClientsIn(listener_.get());
   StartDirect();
   PlanNextLook(Answer::kAbsent);
-  form_.store(Form::kDirect, std::memory_order_release);
+  EndChange(Form::kDirect);
   errno = saved_errno;
 }
 
@@ -94,8 +107,7 @@ void Member::LookForRingdeald(const JoinRequest& request) {
   } else {
     registration.answer = RegisterAgain(request);
   }
-  const Form form = TakeAnswer(&registration);
-  form_.store(form, std::memory_order_release);
+  EndChange(TakeAnswer(&registration));
   errno = saved_errno;
 }
 

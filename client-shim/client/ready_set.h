@@ -13,7 +13,8 @@ Result<UniqueFd> CreateReadySet();
 // Adding what is inside, and removing what is not, is no error.
 void AddToReadySet(int set, int descriptor);
 // For a listener that other processes wait on too: wakes one of them where the kernel can.
-void AddListenerToReadySet(int set, int listener);
+// False if nobody will be woken for it: there is no room in the kernel, or the set is gone.
+bool AddListenerToReadySet(int set, int listener);
 // True if it was in the set.
 bool RemoveFromReadySet(int set, int descriptor);
 

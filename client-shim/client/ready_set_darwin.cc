@@ -29,7 +29,9 @@ Result<UniqueFd> CreateReadySet() {
 
 void AddToReadySet(int set, int descriptor) { Change(set, descriptor, EVFILT_READ, EV_ADD, 0); }
 
-void AddListenerToReadySet(int set, int listener) { AddToReadySet(set, listener); }
+bool AddListenerToReadySet(int set, int listener) {
+  return Change(set, listener, EVFILT_READ, EV_ADD, 0);
+}
 
 bool RemoveFromReadySet(int set, int descriptor) {
   return Change(set, descriptor, EVFILT_READ, EV_DELETE, 0);

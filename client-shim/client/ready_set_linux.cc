@@ -12,11 +12,12 @@ namespace ringdeal::client {
 namespace {
 
 // Not the C library's calls: of these the shim has its own, or others watch them.
-bool Change(int set, int operation, int descriptor, uint32_t events) {
+// 0, or what the kernel says, negative.
+long Change(int set, int operation, int descriptor, uint32_t events) {
   epoll_event event = {};
   event.events = events;
   event.data.fd = descriptor;
-  return kernel::Call(SYS_epoll_ctl, set, operation, descriptor, kernel::AsLong(&event)) == 0;
+  return kernel::Call(SYS_epoll_ctl, set, operation, descriptor, kernel::AsLong(&event));
 }
 
 }  // namespace
@@ -29,12 +30,13 @@ Result<UniqueFd> CreateReadySet() {
 
 void AddToReadySet(int set, int descriptor) { Change(set, EPOLL_CTL_ADD, descriptor, EPOLLIN); }
 
-void AddListenerToReadySet(int set, int listener) {
-  Change(set, EPOLL_CTL_ADD, listener, EPOLLIN | EPOLLEXCLUSIVE);
+bool AddListenerToReadySet(int set, int listener) {
+  const long changed = Change(set, EPOLL_CTL_ADD, listener, EPOLLIN | EPOLLEXCLUSIVE);
+  return changed == 0 || changed == -EEXIST;
 }
 
 bool RemoveFromReadySet(int set, int descriptor) {
-  return Change(set, EPOLL_CTL_DEL, descriptor, 0);
+  return Change(set, EPOLL_CTL_DEL, descriptor, 0) == 0;
 }
 
 int WakeReadySet(int set) {

@@ -102,8 +102,7 @@ void Worker::SetDirect(bool direct) {
 }
 
 bool Worker::IsDirect() const {
-  return page_->orders.mode.load(std::memory_order_relaxed) == PageMode::kDirect &&
-         page_->signs.mode_seen.load(std::memory_order_seq_cst) == PageMode::kDirect;
+  return page_->signs.mode_seen.load(std::memory_order_seq_cst) == PageMode::kDirect;
 }
 
 Result<void> Worker::Ring(uint64_t deadline_ns) {

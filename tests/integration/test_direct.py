@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import time
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from support import build
 from support.clients import Burst, Load, connect, free_port, get
 from support.nginx import configuration
+from support.process import assert_idle
 from support.waiting import wait_until
 from support.worker import Worker
 
@@ -234,6 +236,17 @@ def test_a_frozen_ringdeald_is_not_missed(start_daemon, target):
     ask(where, 20)
     daemon.thaw()
     assert counts(daemon) == (accepted, direct + 20)
+
+
+def test_a_listener_that_somebody_shut_down_is_mended(start_daemon, target):
+    daemon, where, _ = start("owned", "level", start_daemon, target)
+    _, (listener, door) = daemon.ask({"op": "bind", "address": "%s:%d" % where})
+    with socket.socket(fileno=listener) as holder, socket.socket(fileno=door):
+        holder.shutdown(socket.SHUT_RDWR)
+    daemon.wait_for(lambda _: daemon.listener()["listener_repairs"] > 0, "mended")
+    worker, = daemon.workers()
+    assert ask(where, 4) == {worker["pid"]}
+    assert_idle([worker["pid"], daemon.pid])
 
 
 def test_one_that_is_drained_accepts_no_more(start_daemon, target):

@@ -1,16 +1,15 @@
 """With on_stop: close, whoever has connected is answered and whoever comes after is refused; and the
 same workers are dealt to when ringdeald is back."""
 import os
-import pathlib
 import signal
 import socket
-import time
 
 import pytest
 
 from support import build
 from support.activated import Activated, out_of_the_way
 from support.clients import Burst, Load, connect, free_port, get
+from support.process import assert_idle
 from support.users import NOBODY
 from support.waiting import wait_until
 from support.worker import Worker
@@ -25,9 +24,9 @@ CLOSE = "on_stop: close\ndrain_timeout: 10s"
 REFUSED = (ConnectionRefusedError, FileNotFoundError)
 
 
-def start(program, workers, start_daemon, target, limits=""):
+def start(program, workers, start_daemon, target, limits="", more=()):
     where = ("127.0.0.1", free_port())
-    daemon = start_daemon("name: web, bind: '%s:%d'%s" % (*where, limits), more=CLOSE)
+    daemon = start_daemon("name: web, bind: '%s:%d'%s" % (*where, limits), *more, more=CLOSE)
     script, *options = PROGRAMS[program]
     server = target([build.PYTHON, script, "%s:%d" % where, str(workers), *options], daemon)
     server.address()
@@ -48,12 +47,6 @@ def assert_refused(where):
         connect(where)
 
 
-def ticks(pid):
-    """Of the CPU that it used, a hundredth of a second each."""
-    words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(words[11]) + int(words[12])
-
-
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_nobody_is_cut_off_and_the_same_workers_come_back(program, start_daemon, target):
     daemon, where, _, pids = start(program, 4, start_daemon, target)
@@ -65,9 +58,7 @@ def test_nobody_is_cut_off_and_the_same_workers_come_back(program, start_daemon,
         load.stop()
     assert set(load.failures) <= {"ConnectionRefusedError"}, load.failures
     assert_refused(where)
-    used = [ticks(pid) for pid in pids]
-    time.sleep(0.5)  # what is measured: that nothing turns in circles meanwhile
-    assert all(ticks(pid) - before < 10 for pid, before in zip(pids, used))
+    assert_idle(pids)
     daemon.start()
     assert joined(daemon, 4) == pids
     # One that blocks in accept serves one connection at a time.
@@ -112,8 +103,14 @@ def test_the_only_worker_that_accepts_by_itself_stops_as_well(start_daemon, targ
         assert int(get(connection)) == pid
 
 
-def test_what_waits_at_a_limit_is_dealt_first(start_daemon, target):
-    daemon, where, _, _ = start("level", 2, start_daemon, target, ", max_active: 4")
+@pytest.mark.parametrize("kind", ["tcp", "path", "abstract"])
+def test_what_waits_at_a_limit_is_dealt_first(kind, start_daemon, target, directory):
+    where = {"tcp": ("127.0.0.1", free_port()), "path": f"{directory}/app.sock",
+             "abstract": f"\0{directory}"}[kind]
+    text = "%s:%d" % where if kind == "tcp" else "unix:" + where.replace("\0", "@")
+    daemon = start_daemon(f'name: web, bind: "{text}", max_active: 4', more=CLOSE)
+    target([build.PYTHON, *PROGRAMS["level"], text, "2"], daemon)
+    joined(daemon, 2)
     with Burst(where, 12) as burst:
         daemon.wait_for(lambda _: daemon.listener()["mode"] == "holding", "held")
         daemon.process.signal(signal.SIGTERM)
@@ -128,6 +125,75 @@ def test_what_waits_at_a_limit_is_dealt_first(start_daemon, target):
         assert answered == 12
         assert daemon.process.wait(15) == 0, daemon.log()
     assert "connections_dropped" not in daemon.log()
+    assert_refused(where)
+
+
+def get_and_close(connection):
+    connection.setblocking(True)
+    with connection:
+        return get(connection)
+
+
+def test_a_listener_that_is_held_keeps_no_other_one_open(start_daemon, target, directory):
+    path, port = f"{directory}/app.sock", free_port()
+    daemon, _, _, _ = start("level", 1, start_daemon, target, ", max_active: 1",
+                            more=[f'name: path, bind: "unix:{path}"',
+                                  f'name: port, bind: "127.0.0.1:{port}"'])
+    with Burst(daemon.address("web"), 2) as burst:
+        daemon.wait_for(lambda _: daemon.listener("web")["mode"] == "holding", "one is held")
+        daemon.process.signal(signal.SIGTERM)
+        for name in "path", "port":
+            daemon.process.wait_for_line(f"event=closed listener={name}")
+        assert_refused(path)
+        assert_refused(("127.0.0.1", port))
+        assert daemon.process.running()
+        for connection in burst.connections:
+            get_and_close(connection)
+    assert daemon.process.wait(15) == 0
+    assert "connections_dropped" not in daemon.log()
+
+
+def test_workers_let_clients_in_that_a_killed_ringdeald_turned_away(start_daemon, target):
+    daemon, where, _, pids = start("level", 2, start_daemon, target, ", max_active: 1")
+    with Burst(where, 2) as burst:
+        daemon.wait_for(lambda _: daemon.listener()["mode"] == "holding", "one is held")
+        daemon.process.signal(signal.SIGTERM)
+        daemon.process.wait_for_line("event=stopping")
+        with pytest.raises(TimeoutError):
+            connect(where, timeout=0.3)
+        daemon.kill()
+        for connection in burst.connections[:1]:
+            get_and_close(connection)
+        for _ in range(4):
+            with connect(where) as connection:
+                assert int(get(connection)) in pids
+
+
+def test_one_that_was_refused_does_not_turn_in_circles_at_a_closed_listener(start_daemon, target):
+    where = ("127.0.0.1", free_port())
+    daemon = start_daemon("name: web, bind: '%s:%d'" % where,
+                          more=CLOSE + "\nlimits: {workers: 1}")
+    server = target([build.PYTHON, *PROGRAMS["level"], "%s:%d" % where, "2"], daemon)
+    server.address()
+    joined(daemon, 1)
+    server.process.wait_for_line("ringdeald did not take the listener")
+    stop(daemon)
+    assert_refused(where)
+    assert_idle(server.workers())
+
+
+def test_a_worker_that_is_forked_while_listeners_are_closed_is_dealt_to(start_daemon, target,
+                                                                        closing):
+    where = ("127.0.0.1", free_port())
+    daemon = start_daemon("name: web, bind: '%s:%d'" % where, more=CLOSE)
+    with connect(where) as connection:
+        daemon.process.signal(signal.SIGTERM)
+        daemon.process.wait_for_line("event=stopping")
+        worker = Worker(daemon).become()
+        closing.add(worker, worker.close)
+        assert worker.readable(10) and worker.take() is not None
+        assert worker.connections[0].getpeername() == connection.getsockname()
+    assert daemon.process.wait(15) == 0
 
 
 def test_a_unix_path_goes_and_comes_back(start_daemon, target, directory):
@@ -177,6 +243,18 @@ def test_an_adopted_listener_stays_with_its_server(start_daemon, target):
     for _ in range(4):
         with connect(where) as connection:
             assert int(get(connection)) in pids
+
+
+def test_the_second_signal_closes_while_clients_come(start_daemon, target):
+    """The acceptor, which mends a listener that others shut down, lets this one be."""
+    daemon, where, server, _ = start("level", 2, start_daemon, target)
+    daemon.process.signal(signal.SIGTERM)
+    daemon.process.wait_for_line("event=stopping")
+    daemon.process.signal(signal.SIGTERM)
+    assert daemon.process.wait(5) == 0
+    assert_refused(where)
+    assert "event=closed" in daemon.log()
+    assert_idle(server.workers())
 
 
 def test_the_second_signal_closes_at_once(start_daemon):

@@ -83,7 +83,8 @@ class Peer:
     """`owned`: a listening socket that bind is answered with. `doors`: whether binds get one.
     `answers`: whether it answers at all (False: as if frozen) until `thaw`."""
 
-    def __init__(self, path, owned=None, doors=True, refuses=False, code="not-allowed"):
+    def __init__(self, path, owned=None, doors=True, refuses=False, code="not-allowed",
+                 listener=None):
         self.path = path
         self.owned = owned
         self.doors = doors
@@ -92,7 +93,7 @@ class Peer:
         self.refusals = 0
         self.workers = []
         self.binds = []
-        self.listener = None  # the worker's, as it was sent along
+        self.listener = listener  # by default the worker's, as it was sent along
         self.lines = []
         self.listener_flags = 0
         self._thawed = threading.Event()

@@ -7,6 +7,7 @@ import socket
 import pytest
 
 from peer import DIRECT, MODE_SEEN, TAKEN, WAITING
+from support.process import assert_idle
 from support.waiting import wait_until
 
 WAITS = ["epoll", "epoll-edge", "poll", "ppoll", "select", "pselect"]
@@ -129,6 +130,39 @@ def test_without_ringdeald_it_goes_on_and_begins_anew_with_the_next(make_peer, s
     assert helpers.deal(following, worker, port) == server.pid
     go_direct(following, worker, port, server.pid)
     assert answer(connect(port)) == server.pid
+
+
+def test_a_listener_that_somebody_shut_down_is_left_to_ringdeald(peer, served, helpers):
+    server, worker, port = served
+    go_direct(peer, worker, port, server.pid)
+    ready = peer.lines.count("ready")
+    peer.listener.shutdown(socket.SHUT_RDWR)
+    wait_until_seen(worker, HANDOFF_MODE)
+    wait_until(lambda: peer.lines.count("ready") > ready, "says so")
+    assert_idle([server.pid])
+    peer.listener.bind(("127.0.0.1", port))
+    peer.listener.listen()
+    assert helpers.deal(peer, worker, port) == server.pid
+    assert worker.word(MODE_SEEN) == HANDOFF_MODE
+
+
+def test_a_listener_that_was_closed_is_left_for_its_successor(make_peer, served, peer, helpers):
+    server, worker, port = served
+    go_direct(peer, worker, port, server.pid)
+    peer.die()
+    assert answer(connect(port)) == server.pid
+    peer.listener.shutdown(socket.SHUT_RDWR)
+    assert_idle([server.pid])
+    with socket.create_server(("127.0.0.1", 0)) as successor:
+        successor.setblocking(False)
+        following = make_peer(listener=successor)
+        worker = following.wait_for_worker()
+        following.wait_for_state(worker, "worker")
+        port = successor.getsockname()[1]
+        assert helpers.deal(following, worker, port) == server.pid
+        assert_idle([server.pid])
+        go_direct(following, worker, port, server.pid)
+        assert answer(connect(port)) == server.pid
 
 
 def test_a_frozen_ringdeald_is_not_missed(peer, served):
