@@ -15,24 +15,11 @@ import pytest
 
 from conftest import BINARY, ringdeal
 from support.clients import connect
-from support.fixtures import directory, start_daemon  # noqa: F401
+from support.fixtures import directory, join, start_daemon  # noqa: F401
 from support.waiting import wait_until
-from support.worker import Worker
 
 WEB = "name: web, bind: 127.0.0.1:0"
 BACK = "name: back, bind: 127.0.0.1:0"
-
-
-@pytest.fixture
-def join():
-    joined = []
-
-    def register(daemon, *arguments, **fields):
-        joined.append(Worker(daemon, *arguments, **fields))
-        return joined[-1].become()
-    yield register
-    for worker in joined:
-        worker.close()
 
 
 class Screen:

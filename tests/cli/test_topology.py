@@ -9,25 +9,11 @@ import pytest
 
 from conftest import ringdeal
 from support.clients import connect
-from support.fixtures import directory, start_daemon  # noqa: F401
-from support.worker import Worker
+from support.fixtures import directory, join, start_daemon  # noqa: F401
 
 TWO_PACKAGES = 'topology: "synthetic:pack:2 core:2 pu:2"'
 WEB = "name: web, bind: 127.0.0.1:0"
 BACK = "name: back, bind: 127.0.0.1:0"
-
-
-@pytest.fixture
-def join():
-    """Registers a worker that does nothing by itself, and ends it before its ringdeald."""
-    joined = []
-
-    def register(daemon, *arguments, **fields):
-        joined.append(Worker(daemon, *arguments, **fields))
-        return joined[-1].become()
-    yield register
-    for worker in joined:
-        worker.close()
 
 
 def topology(daemon, *arguments):

@@ -5,6 +5,7 @@ import tempfile
 import pytest
 
 from support.daemon import Daemon
+from support.worker import Worker
 
 
 @pytest.fixture
@@ -26,3 +27,16 @@ def start_daemon(directory):
     yield start
     for daemon in started:
         daemon.stop()
+
+
+@pytest.fixture
+def join():
+    """Registers workers that do nothing by themselves, and ends them before their ringdeald."""
+    joined = []
+
+    def register(daemon, *arguments, **fields):
+        joined.append(Worker(daemon, *arguments, **fields))
+        return joined[-1].become()
+    yield register
+    for worker in joined:
+        worker.close()
