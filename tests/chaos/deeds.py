@@ -180,6 +180,9 @@ class Deeds:
     def starve_daemon(self, act):
         if not self.daemon_is_well():
             return "nothing: it is not well"
+        # It tells whether memory is readable by making a pipe, and takes it for broken if it cannot.
+        if b"libubsan" in build.DAEMON.read_bytes():
+            return "nothing: UndefinedBehaviorSanitizer does not bear it"
         return self.starve(act, self.daemon.pid, "ringdeald")
 
     def reload_daemon(self, act):
