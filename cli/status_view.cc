@@ -23,7 +23,6 @@ WorkerView WorkerIn(const json& worker) {
           .placement = worker.value("placement", std::string()),
           .active = number("active"),
           .pending = number("pending"),
-          .load = number("load"),
           .handed = number("handed"),
           .recalled = number("recalled"),
           .taken = number("taken"),

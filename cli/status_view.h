@@ -25,7 +25,6 @@ struct WorkerView {
   std::string placement;
   uint64_t active = 0;
   uint64_t pending = 0;
-  uint64_t load = 0;
   uint64_t handed = 0;
   uint64_t recalled = 0;
   uint64_t taken = 0;

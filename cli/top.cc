@@ -1,9 +1,8 @@
-#include <time.h>
-
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "cli/commands.h"
@@ -16,9 +15,7 @@ namespace ringdeal {
 namespace {
 
 double Now() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 Result<Look, ControlError> TakeLook(const TopOptions& options) {
@@ -107,10 +104,7 @@ void ShowOn(Terminal* terminal, const TopOptions& options, Top* top) {
 
 int Print(const TopOptions& options, Top* top) {
   for (unsigned shown = 0; options.count == 0 || shown < options.count; ++shown) {
-    const double whole = std::floor(options.interval);
-    const timespec pause = {.tv_sec = static_cast<time_t>(whole),
-                            .tv_nsec = static_cast<long>((options.interval - whole) * 1e9)};
-    nanosleep(&pause, nullptr);
+    std::this_thread::sleep_for(std::chrono::duration<double>(options.interval));
     top->LookAgain();
     if (shown > 0) std::putchar('\n');
     for (const std::string& line : top->Frame(0, 0).lines) {

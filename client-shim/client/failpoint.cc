@@ -2,19 +2,12 @@
 
 #ifdef RINGDEAL_FAILPOINTS
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <span>
 
-#include "protocol/descriptor_passing.h"
-#include "protocol/system_calls.h"
-#include "protocol/unique_fd.h"
+#include "protocol/failpoint_socket.h"
 
 namespace ringdeal::client::failpoint {
 namespace {
@@ -33,24 +26,6 @@ bool IsListed(const char* names, const char* name) {
   }
 }
 
-// What is missing at the other end lets the process go on.
-void WaitAtSocket(const char* path, const char* name) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  const size_t length = std::strlen(path);
-  if (length >= sizeof(address.sun_path)) return;
-  std::memcpy(address.sun_path, path, length);
-  const UniqueFd socket(sys::Socket(AF_UNIX, SOCK_STREAM));
-  if (!socket) return;
-  if (sys::Connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
-    return;
-  const auto bytes = std::as_bytes(std::span(name, std::strlen(name)));
-  if (!SendWithDescriptors(socket.get(), bytes, BytesOf("\n", 1), {}, 0)) return;
-  pollfd answer = {socket.get(), POLLIN, 0};
-  while (sys::Poll(&answer, 1, -1) < 0 && errno == EINTR) {
-  }
-}
-
 }  // namespace
 
 void Pass(const char* name) {
@@ -61,7 +36,7 @@ void Pass(const char* name) {
   armed.store(found ? Armed::kYes : Armed::kNo, std::memory_order_relaxed);
   if (!found || !IsListed(names, name)) return;
   const int saved_errno = errno;
-  WaitAtSocket(path, name);
+  WaitAtFailpointSocket(path, name);
   errno = saved_errno;
 }
 

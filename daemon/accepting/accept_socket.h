@@ -1,8 +1,10 @@
-// accept(2) in the form that ringdeald needs. Acceptor thread.
+// accept(2) in the form that ringdeald needs. Acceptor thread, and the control thread for sockets
+// that no acceptor has any more.
 #pragma once
 
 #include <sys/socket.h>
 
+#include "daemon/dealing/connection.h"
 #include "protocol/unique_fd.h"
 
 namespace ringdeal {
@@ -10,5 +12,9 @@ namespace ringdeal {
 // A blocking, close-on-exec descriptor and the peer's address. Invalid, with errno, if there is
 // none.
 UniqueFd AcceptSocket(int listener, sockaddr* peer, socklen_t* length);
+
+// The same as a connection, of which the receiving CPU is not asked. Its socket is invalid, with
+// errno, if there is none.
+Connection AcceptConnection(int listener);
 
 }  // namespace ringdeal

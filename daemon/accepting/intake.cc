@@ -77,15 +77,15 @@ void Intake::RunErrands() {
 
 bool Intake::MayAccept(uint64_t now_ns) {
   const Dealer::Preparation preparation = listener_->dealer().Prepare(now_ns);
+  const uint64_t wait_ns = preparation.until_ns - std::min(now_ns, preparation.until_ns);
   switch (preparation.readiness) {
     case Dealer::Readiness::kReady:
       return true;
     case Dealer::Readiness::kAwait:
-      Suspend(IntakeState::kAwaiting,
-              preparation.until_ns - std::min(now_ns, preparation.until_ns));
+      Suspend(IntakeState::kAwaiting, wait_ns);
       break;
     case Dealer::Readiness::kHold:
-      Suspend(IntakeState::kHolding, preparation.until_ns - std::min(now_ns, preparation.until_ns));
+      Suspend(IntakeState::kHolding, wait_ns);
       break;
     case Dealer::Readiness::kReset:
       Enter(IntakeState::kResetting, now_ns);
@@ -113,15 +113,11 @@ bool Intake::AcceptOne(const Source& source, uint64_t now_ns) {
 }
 
 bool Intake::AcceptInGate(const Source& source, uint64_t now_ns) {
-  Connection connection;
-  connection.peer_length = sizeof(connection.peer);
-  connection.socket = AcceptSocket(source.socket, reinterpret_cast<sockaddr*>(&connection.peer),
-                                   &connection.peer_length);
+  Connection connection = AcceptConnection(source.socket);
   if (!connection.socket) return HandleError(source, errno);
   empty_rounds_ = 0;
   served_ = &source;
   listener_->counters().accepted.fetch_add(1, std::memory_order_relaxed);
-  connection.peer_length = std::min<socklen_t>(connection.peer_length, sizeof(connection.peer));
   if (listener_->dealer().wants_receiving_cpu()) {
     connection.cpu = ReceivingCpuOf(connection.socket.get());
   }
@@ -132,9 +128,8 @@ bool Intake::AcceptInGate(const Source& source, uint64_t now_ns) {
       pause_ns_ = 0;
       return true;
     case Dealer::Outcome::kReset:
+    case Dealer::Outcome::kKept:  // the next Prepare decides
       return true;
-    case Dealer::Outcome::kKept:
-      return true;  // the next Prepare decides
     case Dealer::Outcome::kRefused:
       Pause();
       return false;

@@ -111,13 +111,14 @@ bool Dealer::HasEligible(uint64_t now_ns) {
   return !IsAtMaximum() && view_.FirstEligible();
 }
 
-bool Dealer::EndDrainsIfNeeded(uint64_t left_ns, bool waits) {
+bool Dealer::EndDrainsIfNeeded(uint64_t now_ns, uint64_t deadline_ns, bool waits) {
   const std::lock_guard lock(mutex_);
   const auto is_draining = [this](Slot slot) { return workers_[slot]->draining(); };
   const auto is_another = [this](Slot slot) { return workers_[slot]->IsDealable(); };
   const bool needed = waits || !kept_.empty();
   if (!needed || std::ranges::none_of(view_.members(), is_draining)) return false;
-  if (left_ns > kLastResortNs && std::ranges::any_of(view_.members(), is_another)) return false;
+  const bool is_late = now_ns + kLastResortNs >= deadline_ns;
+  if (!is_late && std::ranges::any_of(view_.members(), is_another)) return false;
   for (const Slot slot : view_.members()) {
     if (is_draining(slot)) workers_[slot]->SetDraining(false);
   }

@@ -76,9 +76,9 @@ class Dealer {
   // Whether a connection would go to a worker that is at hand.
   bool HasEligible(uint64_t now_ns);
   // Ends all drains if something is kept, or `waits` to be accepted, for which no other worker is
-  // left, or which has only `left_ns` until it is dropped and that is little. Returns true if it
-  // did: the caller wakes the listener.
-  bool EndDrainsIfNeeded(uint64_t left_ns, bool waits = false);
+  // left, or which is dropped at `deadline_ns` and that is soon. Returns true if it did: the caller
+  // wakes the listener.
+  bool EndDrainsIfNeeded(uint64_t now_ns, uint64_t deadline_ns, bool waits = false);
   // A worker that may be dealt to, now or later. `identity` is valid until the worker is detached.
   struct Dealable {
     Slot slot = 0;

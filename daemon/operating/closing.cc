@@ -30,20 +30,11 @@ bool AnyWaits(const Listener& listener) {
                      [](const auto& socket) { return HasWaiting(socket.descriptor.get()); });
 }
 
-Connection AcceptRest(int socket) {
-  Connection connection;
-  connection.peer_length = sizeof(connection.peer);
-  connection.socket =
-      AcceptSocket(socket, reinterpret_cast<sockaddr*>(&connection.peer), &connection.peer_length);
-  connection.peer_length = std::min<socklen_t>(connection.peer_length, sizeof(connection.peer));
-  return connection;
-}
-
 // Deals what a UNIX socket that was shut down still has, one by one: the next is accepted when the
 // one before has a worker. Returns true if nothing is left.
 bool DealRest(Listener* listener, int socket, uint64_t now_ns) {
   while (listener->dealer().kept() == 0) {
-    Connection connection = AcceptRest(socket);
+    Connection connection = AcceptConnection(socket);
     if (!connection.socket) {
       const AcceptVerdict verdict = ClassifyAcceptError(errno);
       return verdict == AcceptVerdict::kEmpty || verdict == AcceptVerdict::kListenAgain;
@@ -56,7 +47,7 @@ bool DealRest(Listener* listener, int socket, uint64_t now_ns) {
 // Else they would wait for as long as a worker holds the socket. Returns true if there were any.
 bool ResetRest(int socket) {
   bool any = false;
-  for (Connection each = AcceptRest(socket); each.socket; each = AcceptRest(socket)) {
+  for (Connection each = AcceptConnection(socket); each.socket; each = AcceptConnection(socket)) {
     CloseWithReset(std::move(each));
     any = true;
   }
@@ -121,8 +112,9 @@ void Closing::LookAt(Each* each, uint64_t now_ns) {
   // What a drained worker alone could take is not dropped for that.
   const bool is_held =
       listener.intake_state().load(std::memory_order_relaxed) == IntakeState::kHolding;
-  const uint64_t left_ns = deadline_ns_ - std::min(deadline_ns_, now_ns);
-  if (listener.dealer().EndDrainsIfNeeded(left_ns, is_held)) listeners_->Wake(each->listener);
+  if (listener.dealer().EndDrainsIfNeeded(now_ns, deadline_ns_, is_held)) {
+    listeners_->Wake(each->listener);
+  }
 }
 
 void Closing::Empty(Each* each, uint64_t now_ns, bool is_late) {

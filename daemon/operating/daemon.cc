@@ -229,7 +229,7 @@ void Daemon::EndIfDealt() {
     for (const auto& listener : all) {
       // Drained workers accept for themselves once we are gone: better they have what nobody else
       // takes than nobody.
-      if (listener->dealer().EndDrainsIfNeeded(stop_deadline_ns_ - now_ns)) {
+      if (listener->dealer().EndDrainsIfNeeded(now_ns, stop_deadline_ns_)) {
         listeners_->Wake(listener);
       }
     }

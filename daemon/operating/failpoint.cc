@@ -2,13 +2,9 @@
 
 #ifdef RINGDEAL_FAILPOINTS
 
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "protocol/unique_fd.h"
+#include "protocol/failpoint_socket.h"
 
 namespace ringdeal::failpoint {
 namespace {
@@ -45,22 +41,6 @@ Registry& TheRegistry() {
 void UpdateArmed(const Registry& registry) {
   armed.store(!registry.handlers.empty() || !registry.socket_names.empty(),
               std::memory_order_relaxed);
-}
-
-// What is missing at the other end lets the process go on.
-void WaitAtSocket(const std::string& path, std::string name) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
-  if (!socket) return;
-  if (connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) return;
-  name += '\n';
-  if (send(socket.get(), name.data(), name.size(), MSG_NOSIGNAL) < 0) return;
-  char byte;
-  while (recv(socket.get(), &byte, 1, 0) < 0 && errno == EINTR) {
-  }
 }
 
 [[maybe_unused]] const bool kEnvironmentRead = [] {
@@ -111,7 +91,7 @@ void Pass(const char* name) {
   if (handler) {
     (*handler)();
   } else if (!path.empty()) {
-    WaitAtSocket(path, name);
+    WaitAtFailpointSocket(path.c_str(), name);
   }
   errno = saved_errno;
 }

@@ -77,9 +77,9 @@ bool Retirement::MayEnd(const Leaving& leaving, uint64_t now_ns) const {
 
 // They accept for themselves once the listener is theirs, as at a stop.
 void Retirement::AskTheDrained(const Leaving& leaving, uint64_t now_ns) const {
-  const uint64_t left_ns = leaving.deadline_ns - std::min(leaving.deadline_ns, now_ns);
-  if (!leaving.listener->dealer().EndDrainsIfNeeded(left_ns)) return;
-  listeners_->Wake(leaving.listener);
+  if (leaving.listener->dealer().EndDrainsIfNeeded(now_ns, leaving.deadline_ns)) {
+    listeners_->Wake(leaving.listener);
+  }
 }
 
 void Retirement::End(const ListenerPtr& listener) {
