@@ -102,7 +102,7 @@ class Chaos:
     def until(self, when):
         while (left := when - time.monotonic()) > 0:
             self.deeds.look_after_daemon()
-            time.sleep(max(0.0, min(left, 0.02)))
+            time.sleep(max(0.0, min(left, 0.02)))  # acts come at their times
 
     # --- the end
 

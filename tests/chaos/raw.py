@@ -87,7 +87,7 @@ def main():
         except (OSError, SystemExit):
             if not left:
                 raise
-            time.sleep(PAUSE)
+            time.sleep(PAUSE)  # nobody says when ringdeald is back
     worker.run()
 
 

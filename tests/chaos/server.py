@@ -38,7 +38,7 @@ def listen(address):
             if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
                 raise
             listener.close()
-            time.sleep(0.05)
+            time.sleep(0.05)  # nobody says when it is free: it can only be asked again
 
 
 class Events:
@@ -147,7 +147,7 @@ class Blocking:
             except OSError as error:
                 if error.errno not in (errno.EMFILE, errno.ENFILE):
                     raise
-                time.sleep(REST)
+                time.sleep(REST)  # nobody says when there is a descriptor again
                 continue
             with connection:
                 try:
@@ -160,9 +160,11 @@ class Blocking:
 
 class Greeter(asyncio.Protocol):
     open = 0
+    none_is_open = asyncio.Event()
 
     def connection_made(self, transport):
         Greeter.open += 1
+        Greeter.none_is_open.clear()
         self.transport = transport
         self.data_received(b"")
 
@@ -171,6 +173,8 @@ class Greeter(asyncio.Protocol):
 
     def connection_lost(self, _):
         Greeter.open -= 1
+        if Greeter.open == 0:
+            Greeter.none_is_open.set()
 
 
 class Listening(socket.socket):
@@ -192,12 +196,13 @@ class Asyncio:
         # One accept a turn: a process that is killed takes few with it that it has not greeted.
         server = await loop.create_server(Greeter, sock=self.listener, backlog=1)
         await told.wait()
-        # asyncio loses what it accepted in the turn in which the server is closed.
+        # asyncio loses what it has accepted, and not yet made a connection of, as the server is closed:
+        # each of these is a task.
         loop.remove_reader(self.listener.fileno())
-        await asyncio.sleep(0.05)
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
         server.close()
-        while Greeter.open:
-            await asyncio.sleep(0.02)
+        if Greeter.open:
+            await Greeter.none_is_open.wait()
 
 
 STYLES = {"events": Events, "blocking": Blocking, "asyncio": Asyncio}

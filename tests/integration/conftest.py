@@ -1,5 +1,6 @@
 import pathlib
 import signal
+import socket
 import sys
 
 import pytest
@@ -71,6 +72,22 @@ def closing(directory):  # which is to be there until all are closed
     things = Closing()
     yield things
     things.close()
+
+
+@pytest.fixture
+def sharing_sockets(closing):
+    """Listening sockets of the test's own that share a port (SO_REUSEPORT), and the port."""
+    def make(count, backlog=128):
+        port, sockets = 0, []
+        for _ in range(count):
+            one = socket.socket()
+            sockets.append(closing.add(one, one.close))
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            one.bind(("127.0.0.1", port))
+            one.listen(backlog)
+            port = one.getsockname()[1]
+        return port, sockets
+    return make
 
 
 @pytest.fixture

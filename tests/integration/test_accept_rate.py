@@ -1,5 +1,4 @@
 """max_accept_rate: what comes faster waits in the kernel, and none of it is lost."""
-import socket
 import subprocess
 import time
 
@@ -77,19 +76,13 @@ def waiting(port):
     return [int(line.split()[1]) for line in listing.splitlines()]
 
 
-def test_sockets_that_share_an_address_share_the_rate(start_daemon, closing):
+def test_sockets_that_share_an_address_share_the_rate(start_daemon, closing, sharing_sockets):
     """The kernel spreads connections over them: none is to be left waiting for the others' sake."""
     daemon = start_daemon(more="adopted: {max_accept_rate: 20}")
-    port, workers = 0, []
-    for _ in range(2):
-        one = socket.socket()
-        closing.add(one, one.close)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        one.bind(("127.0.0.1", port))
-        one.listen(200)
-        port = one.getsockname()[1]
-        worker = Worker(daemon, None, [one.fileno()], passes_listener=True)
-        workers.append(closing.add(worker, worker.close))
+    port, sockets = sharing_sockets(2, backlog=200)
+    workers = [Worker(daemon, None, [each.fileno()], passes_listener=True) for each in sockets]
+    for worker in workers:
+        closing.add(worker, worker.close)
     with Burst(("127.0.0.1", port), 100):
         daemon.wait_for(lambda _: sum(waiting(port)) + daemon.listener()["accepted"] == 100)
         before, accepted = waiting(port), daemon.listener()["accepted"]

@@ -13,17 +13,13 @@ from support import build
 from support.clients import Burst, Load, connect, free_port, get
 from support.nginx import configuration
 from support.process import assert_idle
+from support.programs import waiting_by
 from support.waiting import wait_until
 from support.worker import Worker
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
-PROGRAMS = {
-    "level": [build.SERVERS / "prefork_server.py"],
-    "edge": [build.SERVERS / "waiting_server.py", "--wait", "edge"],
-    "poll": [build.SERVERS / "waiting_server.py", "--wait", "poll"],
-    "select": [build.SERVERS / "waiting_server.py", "--wait", "select"],
-    "one process": [build.SERVERS / "lone_server.py"],
-}
+PROGRAMS = {**waiting_by("level", "edge", "poll", "select"),
+            "one process": [build.SERVERS / "lone_server.py"]}
 KINDS = ["owned", "adopted"]
 
 

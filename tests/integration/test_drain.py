@@ -6,15 +6,15 @@ import pytest
 
 from support import build
 from support.clients import Burst, Load, connect, get
+from support.programs import SERVING
 from support.waiting import wait_until
 from support.worker import PAUSED, Refused, Worker
 
 WORKERS = 3
-PROGRAMS = {"event loops": "prefork_server.py", "one at a time": "blocking_server.py"}
 
 
 def start_workers(daemon, target, program):
-    target([build.PYTHON, build.SERVERS / PROGRAMS[program], "%s:%d" % daemon.address(),
+    target([build.PYTHON, SERVING[program], "%s:%d" % daemon.address(),
             str(WORKERS)], daemon).address()
     return [each["pid"] for each in daemon.wait_for_workers(WORKERS)]
 
@@ -24,7 +24,7 @@ def go_on(load, count=100):
     wait_until(lambda: load.finished > finished + count, "requests go on")
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", SERVING)
 def test_one_after_another_drained_by_command_under_load(start_daemon, target, program):
     daemon = start_daemon("name: web, bind: 127.0.0.1:0")
     pids = start_workers(daemon, target, program)
@@ -78,12 +78,17 @@ def stop(daemon):
     daemon.process.wait_for_line("event=stopping")
 
 
+def take(worker, count):
+    """So many, which come one by one."""
+    wait_until(lambda: worker.take_all() is not None and worker.page.taken == count, "all taken")
+
+
 def test_a_worker_that_comes_while_ringdeald_stops_is_given_what_it_has_in_hand(start_daemon):
     daemon = start_daemon("name: web, bind: 127.0.0.1:0", more="drain_timeout: 1min")
     with hold_what_a_worker_left(daemon, 8):
         stop(daemon)
         successor = Worker(daemon).become()
-        wait_until(lambda: successor.take_all() is not None and successor.page.taken == 8, "all taken")
+        take(successor, 8)
         assert daemon.process.wait() == 0
         successor.close()
     assert "connections_dropped" not in daemon.log()
@@ -113,7 +118,7 @@ def test_a_drained_one_is_given_what_nobody_else_takes_before_ringdeald_ends(sta
     with hold_what_a_worker_left(daemon, 8):
         assert drained.take() is None
         stop(daemon)
-        wait_until(lambda: drained.take_all() is not None and drained.page.taken == 8, "all taken")
+        take(drained, 8)
         assert daemon.process.wait() == 0
     drained.close()
     assert "connections_dropped" not in daemon.log()
@@ -127,7 +132,7 @@ def test_a_drained_one_is_not_asked_while_another_may_have_it(start_daemon):
         stop(daemon)
         assert not drained.readable(0.05)
         busy.become()
-        wait_until(lambda: busy.take_all() is not None and busy.page.taken == 8, "all taken")
+        take(busy, 8)
         assert daemon.process.wait() == 0
     with pytest.raises(EOFError):
         drained.take()  # nothing but the end
@@ -141,7 +146,7 @@ def test_a_drained_one_is_asked_before_what_another_does_not_take_is_dropped(sta
     drain(daemon, drained)
     with hold_what_a_worker_left(daemon, 8):
         stop(daemon)
-        wait_until(lambda: drained.take_all() is not None and drained.page.taken == 8, "all taken")
+        take(drained, 8)
         assert daemon.process.wait() == 0
     drained.close()
     stuck.close()

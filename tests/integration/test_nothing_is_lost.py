@@ -71,6 +71,14 @@ class Pair:
                              f"all {count} are handed out")
         return self.daemon.worker(self.leaver)["pending"]
 
+    @contextlib.contextmanager
+    def queue_at_stopped_leaver(self):
+        """A burst of which it has half in its channel, stopped where it waits."""
+        self.signal_leaver(signal.SIGSTOP)
+        with Burst(self.address, COUNT) as burst:
+            assert is_half(self.wait_for_load(COUNT))
+            yield burst
+
     def wait_for_end_of_leaver(self):
         self.daemon.wait_for(lambda _: len(self.daemon.workers()) == 1, "the leaver has left")
 
@@ -195,9 +203,7 @@ def test_4_a_worker_killed_while_parked_with_a_queue_and_replaced(start_pair, re
     pair = start_pair()
 
     def once():
-        pair.signal_leaver(signal.SIGSTOP)
-        with Burst(pair.address, COUNT) as burst:
-            assert is_half(pair.wait_for_load(COUNT))
+        with pair.queue_at_stopped_leaver() as burst:
             pair.signal_leaver(signal.SIGKILL)
             pair.start_worker()
             assert pair.leaver not in burst.spread()
@@ -209,9 +215,7 @@ def test_5_a_worker_killed_with_a_queue_and_never_replaced(start_pair, repeat):
     pair = start_pair()
 
     def once():
-        pair.signal_leaver(signal.SIGSTOP)
-        with Burst(pair.address, COUNT) as burst:
-            assert is_half(pair.wait_for_load(COUNT))
+        with pair.queue_at_stopped_leaver() as burst:
             pair.signal_leaver(signal.SIGKILL)
             assert burst.spread() == {pair.stayer: COUNT}
             with Burst(pair.address, COUNT) as later:

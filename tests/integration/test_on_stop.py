@@ -10,16 +10,12 @@ from support import build
 from support.activated import Activated, out_of_the_way
 from support.clients import Burst, Load, connect, free_port, get
 from support.process import assert_idle
+from support.programs import waiting_by
 from support.users import NOBODY
 from support.waiting import wait_until
 from support.worker import Worker
 
-PROGRAMS = {
-    "level": [build.SERVERS / "prefork_server.py"],
-    "edge": [build.SERVERS / "waiting_server.py", "--wait", "edge"],
-    "select": [build.SERVERS / "waiting_server.py", "--wait", "select"],
-    "blocking": [build.SERVERS / "blocking_server.py"],
-}
+PROGRAMS = waiting_by("level", "edge", "select", "blocking")
 CLOSE = "on_stop: close\ndrain_timeout: 10s"
 REFUSED = (ConnectionRefusedError, FileNotFoundError)
 
@@ -42,6 +38,18 @@ def stop(daemon):
     assert daemon.process.wait(15) == 0, daemon.log()
 
 
+def stop_under_load(daemon, where, refusals=("ConnectionRefusedError",)):
+    """Whoever connects is answered, or refused in one of these ways."""
+    load = Load(where, concurrency=4)
+    try:
+        wait_until(lambda: load.finished > 100, "requests go on")
+        stop(daemon)
+    finally:
+        load.stop()
+    assert set(load.failures) <= set(refusals), load.failures
+    assert_refused(where)
+
+
 def is_let_in_by_nobody(where):
     try:
         connect(where, timeout=0.3).close()
@@ -58,14 +66,7 @@ def assert_refused(where):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_nobody_is_cut_off_and_the_same_workers_come_back(program, start_daemon, target):
     daemon, where, _, pids = start(program, 4, start_daemon, target)
-    load = Load(where, concurrency=4)
-    try:
-        wait_until(lambda: load.finished > 100, "requests go on")
-        stop(daemon)
-    finally:
-        load.stop()
-    assert set(load.failures) <= {"ConnectionRefusedError"}, load.failures
-    assert_refused(where)
+    stop_under_load(daemon, where)
     assert_idle(pids)
     daemon.start()
     assert joined(daemon, 4) == pids
@@ -97,14 +98,7 @@ def test_the_only_worker_that_accepts_by_itself_stops_as_well(start_daemon, targ
             assert int(get(connection)) == pid
         return daemon.listener()["mode"] == "direct"
     wait_until(is_direct, "direct")
-    load = Load(where, concurrency=4)
-    try:
-        wait_until(lambda: load.finished > 100, "requests go on")
-        stop(daemon)
-    finally:
-        load.stop()
-    assert set(load.failures) <= {"ConnectionRefusedError"}, load.failures
-    assert_refused(where)
+    stop_under_load(daemon, where)
     daemon.start()
     assert joined(daemon, 1) == [pid]
     with connect(where) as connection:
@@ -125,10 +119,7 @@ def test_what_waits_at_a_limit_is_dealt_first(kind, start_daemon, target, direct
         daemon.process.wait_for_line("event=stopping")
         answered = 0
         while burst.connections:
-            first = burst.connections.pop(0)
-            first.setblocking(True)
-            with first:
-                get(first)
+            get_and_close(burst.connections.pop(0))
             answered += 1
         assert answered == 12
         assert daemon.process.wait(15) == 0, daemon.log()
@@ -209,14 +200,7 @@ def test_a_unix_path_goes_and_comes_back(start_daemon, target, directory):
     target([build.PYTHON, *PROGRAMS["level"], f"unix:{path}", "2"],
            daemon).process.wait_for_line(path)
     pids = joined(daemon, 2)
-    load = Load(path, concurrency=4)
-    try:
-        wait_until(lambda: load.finished > 100, "requests go on")
-        stop(daemon)
-    finally:
-        load.stop()
-    assert set(load.failures) <= {"ConnectionRefusedError", "FileNotFoundError"}, load.failures
-    assert_refused(path)
+    stop_under_load(daemon, path, ["ConnectionRefusedError", "FileNotFoundError"])
     assert not os.path.exists(path)
     daemon.start()
     assert joined(daemon, 2) == pids
@@ -285,10 +269,7 @@ def test_the_next_one_lets_clients_in_that_a_killed_one_turned_away(start_daemon
         daemon.kill()
         daemon.start()
         assert joined(daemon, 2) == pids
-        first = burst.connections.pop(0)
-        first.setblocking(True)
-        with first:
-            get(first)
+        get_and_close(burst.connections.pop(0))
     with connect(where) as connection:
         assert int(get(connection)) in pids
 

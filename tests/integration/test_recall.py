@@ -11,6 +11,7 @@ from support import build
 from support.arrivals import Arrivals
 from support.clients import Burst, connect, get
 from support.process import Discount
+from support.programs import SERVING
 from support.worker import DOORBELL
 
 WORKERS = 8
@@ -23,11 +24,10 @@ def daemon(start_daemon):
     return start_daemon("name: web, bind: 127.0.0.1:0")
 
 
-@pytest.fixture(params=["event loops", "one at a time"])
+@pytest.fixture(params=SERVING)
 def prefork(request, daemon, target):
     """The pids of eight workers of one server."""
-    program = "prefork_server.py" if request.param == "event loops" else "blocking_server.py"
-    target([build.PYTHON, build.SERVERS / program, "%s:%d" % daemon.address(), str(WORKERS)],
+    target([build.PYTHON, SERVING[request.param], "%s:%d" % daemon.address(), str(WORKERS)],
            daemon).address()
     return [each["pid"] for each in daemon.wait_for_workers(WORKERS)]
 

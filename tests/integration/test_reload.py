@@ -574,17 +574,10 @@ def test_twenty_reloads_under_load_fail_no_request_of_nginx(start_daemon, target
     assert daemon.listener("web")["workers_joined"] == 2, "its workers stayed"
 
 
-def test_an_adopted_server_whose_workers_share_a_port_is_had_back_whole(start_daemon, closing):
+def test_an_adopted_server_whose_workers_share_a_port_is_had_back_whole(start_daemon, closing,
+                                                                        sharing_sockets):
     daemon = start_daemon(leaks_allowed=True)  # a listener of two sockets where there was none
-    port, ones = 0, []
-    for _ in range(2):
-        one = socket.socket()
-        closing.add(one, one.close)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        one.bind(("127.0.0.1", port))
-        one.listen()
-        port = one.getsockname()[1]
-        ones.append(one)
+    port, ones = sharing_sockets(2)
 
     def join(one):
         worker = Worker(daemon, None, [one.fileno()], passes_listener=True)

@@ -7,9 +7,9 @@ import pytest
 
 from support import build
 from support.arrivals import Arrivals
+from support.programs import SERVING
 
 WORKERS = 4
-PROGRAMS = {"event loops": "prefork_server.py", "one at a time": "blocking_server.py"}
 # Times of each, seconds of the freeze, connections a second.
 QUICK = (2, 1, 500)
 LONG = (10, 5, 2000)
@@ -19,14 +19,14 @@ def longer(*ids):
     return [pytest.param(*LONG, marks=pytest.mark.slow, id=each) for each in ids]
 
 
-@pytest.fixture(params=PROGRAMS)
+@pytest.fixture(params=SERVING)
 def served(request, start_daemon, target):
     """A ringdeald, and the pids of the workers of its owned listener."""
     daemon = start_daemon("name: web, bind: 127.0.0.1:0")
     port = daemon.address()[1]
     # The next ringdeald has to ask for the same.
     daemon.config.write_text(daemon.config.read_text().replace("127.0.0.1:0", f"127.0.0.1:{port}", 1))
-    target([build.PYTHON, build.SERVERS / PROGRAMS[request.param], f"127.0.0.1:{port}", str(WORKERS)],
+    target([build.PYTHON, SERVING[request.param], f"127.0.0.1:{port}", str(WORKERS)],
            daemon).address()
     return daemon, [each["pid"] for each in daemon.wait_for_workers(WORKERS)]
 

@@ -12,24 +12,18 @@ import pytest
 from support import build
 from support.clients import Burst, Load, connect, free_port, get
 from support.process import Discount
+from support.programs import WAITING
 from support.users import NOBODY
 from support.waiting import wait_until
 from support.worker import Worker
 
 WORKERS = 4
-PROGRAMS = {
-    "level": [build.SERVERS / "prefork_server.py"],
-    "edge": [build.SERVERS / "waiting_server.py", "--wait", "edge"],
-    "poll": [build.SERVERS / "waiting_server.py", "--wait", "poll"],
-    "select": [build.SERVERS / "waiting_server.py", "--wait", "select"],
-    "blocking": [build.SERVERS / "blocking_server.py"],
-}
 KINDS = ["owned", "adopted"]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give it up")
 
 
 def command(program, address, *more):
-    script, *options = PROGRAMS[program]
+    script, *options = WAITING[program]
     return [build.PYTHON, script, address, str(WORKERS), *more, *options]
 
 
@@ -59,7 +53,7 @@ def start_server(kind, program, start_daemon, target):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", WAITING)
 def test_gone_and_back_under_load_no_client_notices(kind, program, start_daemon, target):
     daemon, server, where, pids = start_server(kind, program, start_daemon, target)
     load = Load(where, concurrency=4)
@@ -84,7 +78,7 @@ def test_gone_and_back_under_load_no_client_notices(kind, program, start_daemon,
     assert server.process.output().count("ringdeal:") == 0
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", WAITING)
 def test_without_ringdeald_and_dealt_to_again_each_within_a_second(program, start_daemon, target):
     daemon, server, where, pids = start_server("owned", program, start_daemon, target)
     daemon.kill()
@@ -100,7 +94,7 @@ def test_without_ringdeald_and_dealt_to_again_each_within_a_second(program, star
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", WAITING)
 def test_idle_programs_register_with_the_next_ringdeald(kind, program, start_daemon, target):
     daemon, _, where, pids = start_server(kind, program, start_daemon, target)
     daemon.process.signal(signal.SIGTERM)
@@ -111,7 +105,7 @@ def test_idle_programs_register_with_the_next_ringdeald(kind, program, start_dae
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", WAITING)
 def test_started_before_ringdeald_they_are_dealt_to_once_it_is_there(kind, program, start_daemon,
                                                                      target, directory):
     address = f"127.0.0.1:{free_port()}"
