@@ -16,14 +16,17 @@ void DoAtRandom(Slot most, unsigned seed) {
   std::mt19937 random(seed);
   RankHeap heap;
   std::map<Slot, Rank> all;
-  for (uint64_t step = 0; step < 5000; ++step) {
+  for (uint64_t step = 0; step < 20000; ++step) {
     const Slot slot = static_cast<Slot>(random() % most);
     // Phases in which it grows, and in which it empties.
     if (random() % 8 < (step / 200 % 2 == 0 ? 1 : 6)) {
       heap.Remove(slot);
       all.erase(slot);
     } else {
-      const Rank rank{.first = random() % 8, .in_long_pass = random() % 4 == 0, .last_dealt = step};
+      const Rank rank{.first = random() % 8,
+                      .in_long_pass = random() % 4 == 0,
+                      .turn = random() % 2,
+                      .last_dealt = step};
       heap.Put(slot, rank);
       all[slot] = rank;
     }
@@ -42,7 +45,7 @@ void DoAtRandom(Slot most, unsigned seed) {
 }
 
 TEST(RankHeapTest, FindsTheFirstOfAFewAndOfMany) {
-  for (const Slot most : {1, 2, 15, 16, 17, 18, 40, 300}) {
+  for (const Slot most : {1, 2, 15, 16, 17, 18, 40, 64, 300}) {
     for (unsigned seed = 0; seed < 4; ++seed) DoAtRandom(most, seed);
   }
 }

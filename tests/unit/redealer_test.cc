@@ -43,6 +43,16 @@ class Redealt {
                                  std::move(*channel)),
         1);
   }
+  // So many connections that the kernel received there.
+  void Receive(ReceivingCpu cpu, int count) {
+    for (int i = 0; i < count; ++i) {
+      Connection connection;
+      connection.socket = UniqueFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      connection.cpu = cpu;
+      EXPECT_EQ(listener_->dealer().Deal(std::move(connection), 1), Dealer::Outcome::kDelivered);
+    }
+  }
+  uint64_t decks() { return Shown().decks_dealt; }
   Page& page(Slot slot) { return *pages_[slot].get(); }
   void Look(uint64_t now_ns) { redealer_.Look(listener_, now_ns); }
   ListenerSnapshot Shown() {
@@ -101,6 +111,33 @@ TEST(Redealer, DoesNotDealAsOftenAsAWorkerSaysThatItIsNone) {
     redealt.Look(now_ns += Redealer::RestNs(99) / 10);
   }
   EXPECT_LE(redealt.Shown().decks_dealt, 10u);
+}
+
+TEST(Redealer, DoesNotDealForADriftMoreOftenThanEvery100Ms) {
+  Redealt redealt;
+  const uint64_t now_ns = MonotonicNs();
+  redealt.Join({0});
+  redealt.Join({7});
+  redealt.Look(now_ns);
+  EXPECT_EQ(redealt.decks(), 1u);
+  redealt.Receive(0, 200);  // of channels that hold 128 each
+  for (uint64_t ms = 1; ms < 100; ++ms) redealt.Look(now_ns + ms * 1'000'000);
+  EXPECT_EQ(redealt.decks(), 1u);
+  redealt.Look(now_ns + 100'000'000);
+  EXPECT_EQ(redealt.decks(), 2u);
+}
+
+TEST(Redealer, SwapsNothingWhereNothingChanged) {
+  Redealt redealt;
+  const uint64_t now_ns = MonotonicNs();
+  redealt.Join({0});
+  redealt.Join({7});
+  redealt.Receive(0, 20);
+  redealt.Receive(7, 20);
+  for (uint64_t second = 0; second < 60; ++second) {
+    redealt.Look(now_ns + second * 1'000'000'000);
+    EXPECT_EQ(redealt.decks(), 1u) << "after " << second << " s";
+  }
 }
 
 // Nobody else looks again where nobody comes and no connection does.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,32 +29,6 @@ std::map<Slot, int> DealMany(View* view, int connections) {
     ++dealt[slot];
   }
   return dealt;
-}
-
-TEST(RankHeap, KeepsTheSmallestFirstUnderRandomChanges) {
-  std::mt19937 random(1);
-  RankHeap heap;
-  std::map<Slot, Rank> expected;
-  for (int step = 0; step < 20000; ++step) {
-    const Slot slot = random() % 64;
-    if (random() % 3 == 0) {
-      heap.Remove(slot);
-      expected.erase(slot);
-    } else {
-      const Rank rank{random() % 8, random() % 2 == 0, random() % 2, random()};
-      heap.Put(slot, rank);
-      expected[slot] = rank;
-    }
-    ASSERT_EQ(heap.size(), expected.size());
-    if (expected.empty()) {
-      ASSERT_FALSE(heap.First());
-      continue;
-    }
-    const auto smallest = std::min_element(
-        expected.begin(), expected.end(),
-        [](const auto& left, const auto& right) { return left.second < right.second; });
-    ASSERT_EQ(expected.at(heap.First().value()), smallest->second);
-  }
 }
 
 TEST(LeastLoaded, DoesNotGiveOneWorkerMoreThanItsShareOfABurst) {
