@@ -13,6 +13,11 @@ WORKERS = 4
 # Times of each, seconds of the freeze, connections a second.
 QUICK = (2, 1, 500)
 LONG = (10, 5, 2000)
+# Under way at once. What arrives while ringdeald is frozen must fit into the accept queue (4,096 here): of
+# those beyond it Linux before 6.19 resets about one in 50,000 by itself, also of a server without ringdeald.
+# It looks a connection up, lockless, just as its request gives way to its socket, and finds neither
+# ("inet: Avoid ehash lookup race in inet_ehash_insert()").
+MOST = 3500
 
 
 def longer(*ids):
@@ -45,7 +50,7 @@ def end_and_start(daemon, number, pids, arrivals):
 def test_restarts_kills_and_a_freeze_refuse_nobody(served, times, frozen, rate, closing,
                                                    record_property):
     daemon, pids = served
-    arrivals = Arrivals(daemon.address()[1], rate)
+    arrivals = Arrivals(daemon.address()[1], rate, MOST)
     closing.add(arrivals, arrivals.close)
     arrivals.go_on(100)
     for _ in range(times):
@@ -58,7 +63,7 @@ def test_restarts_kills_and_a_freeze_refuse_nobody(served, times, frozen, rate, 
     record_property("figure", f"restarts and a freeze: {restarted.figure}")
     assert not restarted.failures, restarted.counts
 
-    arrivals = Arrivals(daemon.address()[1], rate)
+    arrivals = Arrivals(daemon.address()[1], rate, MOST)
     closing.add(arrivals, arrivals.close)
     arrivals.go_on(100)
     for _ in range(times):
