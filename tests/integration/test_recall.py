@@ -10,8 +10,9 @@ import pytest
 from support import build
 from support.arrivals import Arrivals
 from support.clients import Burst, connect, get
-from support.process import Discount
+from support.process import Discount, all_threads_stopped
 from support.programs import SERVING
+from support.waiting import wait_until
 from support.worker import DOORBELL
 
 WORKERS = 8
@@ -38,6 +39,19 @@ def recalled(daemon, pid):
         rf"event=recalled .* pid={pid} seconds=([\d.e-]+)", daemon.log())]
 
 
+def stop_with_nothing_in_hand(daemon, pid):
+    """One that is stopped while it serves has more load than the others, and may never be dealt to again."""
+    def stopped_so():
+        os.kill(pid, signal.SIGSTOP)
+        wait_until(lambda: all_threads_stopped(pid), "it is stopped")
+        worker = daemon.worker(pid)
+        if worker["load"] == 0:
+            return True
+        os.kill(pid, signal.SIGCONT)
+        return False
+    wait_until(stopped_so, "it is stopped with nothing in its hand")
+
+
 def test_none_waits_for_a_stopped_worker(daemon, prefork, closing, record_property):
     stopped = prefork[3]
     arrivals = Arrivals(daemon.address()[1], 400)
@@ -46,7 +60,7 @@ def test_none_waits_for_a_stopped_worker(daemon, prefork, closing, record_proper
     arrivals.go_on(100)
     earlier = len(recalled(daemon, stopped))
     ringdeald = Discount([daemon.pid])
-    os.kill(stopped, signal.SIGSTOP)
+    stop_with_nothing_in_hand(daemon, stopped)
     try:
         daemon.wait_for(lambda _: len(recalled(daemon, stopped)) > earlier, "something is recalled")
         # What it had taken when it was stopped waits with it; what it had not taken does not.

@@ -7,7 +7,7 @@ import socket
 import urllib.request
 
 from support import build
-from support.process import Process
+from support.process import Process, all_threads_stopped
 from support.waiting import wait_until
 
 
@@ -120,12 +120,7 @@ class Daemon:
 
     def freeze(self):
         self.process.signal(signal.SIGSTOP)
-        wait_until(self._all_threads_stopped, "ringdeald is frozen")
-
-    def _all_threads_stopped(self):
-        threads = pathlib.Path(f"/proc/{self.pid}/task").iterdir()
-        return all((each / "stat").read_text().rpartition(")")[2].split()[0] == "T"
-                   for each in threads)
+        wait_until(lambda: all_threads_stopped(self.pid), "ringdeald is frozen")
 
     def thaw(self):
         self.process.signal(signal.SIGCONT)

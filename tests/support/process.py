@@ -8,6 +8,11 @@ import threading
 import time
 
 
+def all_threads_stopped(pid):
+    threads = pathlib.Path(f"/proc/{pid}/task").iterdir()
+    return all((each / "stat").read_text().rpartition(")")[2].split()[0] == "T" for each in threads)
+
+
 class Discount:
     """What the kernel itself says that it kept these processes waiting for a CPU since this was made:
     by so much the machine, and not what is tested, may have made a wait longer."""
