@@ -386,11 +386,13 @@ Dealer::Outcome Dealer::Deal(Connection connection, uint64_t now_ns) {
   return outcome;
 }
 
-Dealer::Outcome Dealer::DealLocked(const Connection& connection, uint64_t now_ns) {
+Dealer::Outcome Dealer::DealLocked(const Connection& connection, uint64_t now_ns,
+                                   std::optional<Slot> but_for) {
   // Each failed send makes one worker unavailable, so this ends.
   for (size_t attempt = 0; attempt <= view_.size(); ++attempt) {
     const std::optional<Slot> slot = Choose(connection.cpu, now_ns);
-    if (!slot) return Outcome::kKept;
+    // Back in the channel that is being emptied it would be found again, and so for ever.
+    if (!slot || slot == but_for) return Outcome::kKept;
     const Result<void> sent = Send(*slot, connection);
     Refresh(*slot, now_ns);
     if (sent) return Outcome::kDelivered;
@@ -533,15 +535,16 @@ void Dealer::RefreshAll(uint64_t now_ns) {
   for (const Slot slot : view_.members()) Refresh(slot, now_ns);
 }
 
-void Dealer::Keep(Connection connection) {
+void Dealer::DealAgain(Connection connection, Slot from, uint64_t worker_id, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
+  std::optional<Slot> emptied;
+  if (Worker* worker = Find(from, worker_id)) {
+    worker->NoteRecalled();
+    emptied = from;
+  }
   ++redealt_;
+  if (kept_.empty() && DealLocked(connection, now_ns, emptied) == Outcome::kDelivered) return;
   kept_.push_back(std::move(connection));
-}
-
-void Dealer::CountRecalled(Slot slot, uint64_t worker_id) {
-  const std::lock_guard lock(mutex_);
-  if (Worker* worker = Find(slot, worker_id)) worker->NoteRecalled();
 }
 
 size_t Dealer::kept() const {

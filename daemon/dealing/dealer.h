@@ -188,10 +188,11 @@ class Dealer {
 
   // --- any thread
 
-  // Takes over a connection that was found in a channel, to be dealt at the next Prepare.
-  void Keep(Connection connection);
-  // Counts a connection taken back from a worker, if it is still there.
-  void CountRecalled(Slot slot, uint64_t worker_id);
+  // Takes over a connection that was taken back from the channel of worker `worker_id`, which has
+  // or had the slot `from`. It is dealt to another at once, so that no second one is in our hand;
+  // at the next Prepare, if there is no other or something is kept already. The caller wakes the
+  // acceptor afterwards.
+  void DealAgain(Connection connection, Slot from, uint64_t worker_id, uint64_t now_ns);
   size_t kept() const;
 
  private:
@@ -214,7 +215,8 @@ class Dealer {
   std::optional<Slot> ChooseOwed(uint64_t now_ns);
   std::optional<Slot> ChooseEligible(ReceivingCpu cpu, uint64_t now_ns);
   std::optional<Slot> ChooseBusy(uint64_t now_ns);
-  Outcome DealLocked(const Connection& connection, uint64_t now_ns);
+  Outcome DealLocked(const Connection& connection, uint64_t now_ns,
+                     std::optional<Slot> but_for = std::nullopt);
   Result<void> Send(Slot slot, const Connection& connection);
   bool GiveUpOn(Slot slot, int error_number, uint64_t now_ns);
   Outcome DealKept(uint64_t now_ns);

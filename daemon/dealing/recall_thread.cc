@@ -99,7 +99,10 @@ class RecallThread::Runner {
       RINGDEAL_FAILPOINT("recall-receive");
       Result<std::optional<Connection>> found = job.channel->TakeBack();
       const bool empty = found.ok() && !found->has_value();
-      if (found.ok() && found->has_value()) job.give(std::move(**found));
+      if (found.ok() && found->has_value()) {
+        RINGDEAL_FAILPOINT("taken-back");
+        job.give(std::move(**found));
+      }
       lock->lock();
       working_ = false;
       if (empty) return;

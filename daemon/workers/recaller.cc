@@ -44,8 +44,7 @@ void Recaller::Empty(const ListenerPtr& listener, ToEmpty what, std::function<vo
         if (listener->dealer().wants_receiving_cpu()) {
           connection.cpu = ReceivingCpuOf(connection.socket.get());
         }
-        listener->dealer().CountRecalled(slot, id);
-        listener->dealer().Keep(std::move(connection));
+        listener->dealer().DealAgain(std::move(connection), slot, id, MonotonicNs());
         loop_->Post([this, listener] { listeners_->Wake(listener); });
       },
       std::move(done));

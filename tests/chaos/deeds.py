@@ -59,7 +59,7 @@ class Deeds:
         at = time.monotonic()
         os.kill(pid, signal.SIGKILL)
         self.judge.worker_killed(at, pid, server.name, server.ungreeted)
-        self.judge.disturbances.append(at)
+        self.judge.worker_ends.append(at)
         return f"{server.name} {pid}"
 
     def stop_worker(self, act):
@@ -67,7 +67,6 @@ class Deeds:
         if pid is None:
             return "nothing: there is none"
         os.kill(pid, signal.SIGSTOP)
-        self.judge.disturbances.append(time.monotonic())
         self.undo[act.number] = lambda: os.kill(pid, signal.SIGCONT)
         return f"{server.name} {pid}"
 
@@ -107,7 +106,7 @@ class Deeds:
         if pid is None or not server.joins:
             return "nothing: nobody may leave"
         server.leave(pid)
-        self.judge.disturbances.append(time.monotonic())
+        self.judge.worker_ends.append(time.monotonic())
         return f"{server.name} {pid}"
 
     def reload_server(self, act):
@@ -115,14 +114,13 @@ class Deeds:
         if server.joins:
             return "nothing: it has no master"
         server.reload()
-        self.judge.disturbances.append(time.monotonic())
+        self.judge.worker_ends.append(time.monotonic())
         return server.name
 
     def drain(self, act):
         server, pid = self.chosen(act)
         if pid is None or not self.daemon_is_well():
             return "nothing: there is none"
-        self.judge.disturbances.append(time.monotonic())
         if not self.ringdeal("drain", server, pid):
             return f"nothing: {server.name} {pid} is not known"
         self.undo[act.number] = lambda: self.daemon_is_well() and self.ringdeal("undrain", server, pid)

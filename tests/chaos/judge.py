@@ -8,12 +8,13 @@ killed process had at once. Each such kill excuses no more than its process may 
   one that had been dealt to by a ringdeald which has ended since, and may not have taken what waits
   in its channel: nobody can take that back     the depth of a channel
   other servers                      what it had, which nobody knows
-  ringdeald                          one for each acceptor; and what it had just taken back, if a
-                                     worker was killed, stopped or left a moment before"""
+  ringdeald                          one for each acceptor, and the one that it takes back; and what
+                                     lay in the channel of a worker that ended a moment before: it
+                                     alone had that"""
 import dataclasses
 
 SHORTLY = 3.0  # from a kill to the moment at which a busy client has seen its effect
-MOMENT = 1.0  # for which ringdeald may have in hand what it took out of a channel
+MOMENT = 1.0  # for which ringdeald may be about to take it out
 CHANNEL_DEPTH = 128
 
 
@@ -33,14 +34,14 @@ class Judge:
     def __init__(self):
         self.kills = []
         self.daemon_ends = []
-        self.disturbances = []  # after which ringdeald takes out of a channel: time
+        self.worker_ends = []  # times
 
     def worker_killed(self, at, pid, listener, may_have):
         self.kills.append(Kill(at, pid, listener, may_have))
 
     def daemon_killed(self, at, pid, acceptors):
-        lately = any(at - MOMENT <= each <= at for each in self.disturbances)
-        self.kills.append(Kill(at, pid, "", CHANNEL_DEPTH if lately else acceptors))
+        lately = any(at - MOMENT <= each <= at for each in self.worker_ends)
+        self.kills.append(Kill(at, pid, "", CHANNEL_DEPTH if lately else acceptors + 1))
         self.daemon_ends.append(at)
 
     def excuse(self, failure):

@@ -41,7 +41,7 @@ def test_a_kill_excuses_no_more_than_its_process_may_have_had():
     assert len(judge.faults([failed(1, 2)] * 3 + [failed(1, 2, holder=7)])) == 2
     judge = Judge()
     judge.daemon_killed(1.5, 7, 2)
-    assert len(judge.faults([failed(1, 2)] * 3)) == 1
+    assert len(judge.faults([failed(1, 2)] * 4)) == 1
 
 
 def test_nothing_is_lost_and_nothing_left(request):

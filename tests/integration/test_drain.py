@@ -110,6 +110,43 @@ def test_what_waits_for_a_drained_one_stays_with_it_while_nobody_else_is_there(s
     only.close()
 
 
+def take_what_is_left(worker):
+    """Of a ringdeald that is gone; how many."""
+    count = 0
+    with pytest.raises(EOFError):
+        while worker.take():
+            count += 1
+    return count
+
+
+@pytest.mark.parametrize("moved_because", ["it is drained", "it is stuck"])
+def test_a_ringdeald_killed_while_it_moves_a_queue_loses_only_the_one_in_its_hand(
+        start_daemon, failpoint, closing, moved_because):
+    """Also when the thread that accepts, which has one in its own, is in no hurry."""
+    point = failpoint("taken-back", "accepted")
+    point.close()
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0, recall_after: 1s",
+                          environment=point.environment)
+    full, free = (closing.add(worker, worker.close) for worker in (Worker(daemon).become(),
+                                                                   Worker(daemon).become()))
+    with Burst(daemon.address(), 16):
+        daemon.wait_for(lambda _: [each["pending"] for each in daemon.workers()] == [8, 8])
+        assert len(free.take_all()) == 8
+        point.open()
+        with connect(daemon.address()):
+            held = [point.wait()]
+            assert held[0][0] == "accepted"
+            if moved_because == "it is drained":
+                drain(daemon, full)
+            for _ in range(4):
+                name, release = point.wait()
+                assert name == "taken-back"
+                release()
+            held.append(point.wait())
+            daemon.kill()
+        assert (take_what_is_left(free), take_what_is_left(full)) == (4, 3)
+
+
 def test_a_drained_one_is_given_what_nobody_else_takes_before_ringdeald_ends(start_daemon):
     """It accepts by itself once ringdeald is gone."""
     daemon = start_daemon("name: web, bind: 127.0.0.1:0", more="drain_timeout: 1min")

@@ -67,7 +67,11 @@ class Worker:
         await loop.create_future()
 
     def close(self):
-        self.server.close()
+        """asyncio forgets, and says so in debug mode only, what it accepted in the pass in which its
+        server is closed: that has its transport one pass later."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self.listener.fileno())
+        loop.call_soon(loop.call_soon, self.server.close)
 
 
 def main():

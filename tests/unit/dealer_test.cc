@@ -46,13 +46,14 @@ class DealerTest : public testing::Test {
     return dealer_.Add(process->Register(std::move(identity)), kNow).value();
   }
 
-  Dealer::Outcome Deal(uint64_t now_ns = kNow) {
+  Connection OneMore() {
     Result<SocketPair> pair = MakeStreamPair();
     clients_.push_back(std::move(pair->first));
     Connection connection;
     connection.socket = std::move(pair->second);
-    return dealer_.Deal(std::move(connection), now_ns);
+    return connection;
   }
+  Dealer::Outcome Deal(uint64_t now_ns = kNow) { return dealer_.Deal(OneMore(), now_ns); }
 
   WorkerSnapshot Show(Slot slot) {
     ListenerSnapshot snapshot;
@@ -233,15 +234,45 @@ TEST_F(DealerTest, SendsNothingAfterAWorkerWasDetached) {
 
   RecallThread recall;
   std::atomic<bool> done{false};
+  std::atomic<size_t> most_in_hand{0};
   recall.Empty(
-      left->channel(), [&](Connection connection) { dealer_.Keep(std::move(connection)); },
+      left->channel(),
+      [&](Connection connection) {
+        dealer_.DealAgain(std::move(connection), a, left->identity().id, kNow);
+        most_in_hand = std::max(most_in_hand.load(), dealer_.kept());
+      },
       [&] { done = true; });
   while (!done) std::this_thread::yield();
-  EXPECT_EQ(dealer_.kept(), 16u);
-  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
-  EXPECT_EQ(dealer_.kept(), 0u);
+  EXPECT_EQ(most_in_hand, 0u) << "each is passed on before the next is taken";
   EXPECT_EQ(Show(b).handed, 32u);
   EXPECT_FALSE(leaving.Take()) << "the channel of one that left must be empty";
+}
+
+TEST_F(DealerTest, DoesNotSendWhatItTookBackIntoTheChannelThatItEmpties) {
+  Process alone;
+  const Slot slot = Join(&alone);
+  alone.Accepting();
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(Deal(), Dealer::Outcome::kDelivered);
+  for (size_t i = 1; i <= 3; ++i) {
+    Result<std::optional<Connection>> found = alone.channel()->TakeBack();
+    ASSERT_TRUE(found && *found);
+    dealer_.DealAgain(std::move(**found), slot, ids_, kNow);
+    EXPECT_EQ(dealer_.kept(), i);
+  }
+  EXPECT_FALSE(alone.Take());
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+  EXPECT_EQ(Show(slot).pending, 3u);
+}
+
+TEST_F(DealerTest, DoesNotPassWhatItTookBackBeforeWhatIsKeptAlready) {
+  Process late;
+  ASSERT_EQ(Deal(), Dealer::Outcome::kKept);
+  const Slot slot = Join(&late);
+  late.Accepting();
+  dealer_.DealAgain(OneMore(), /*from=*/7, /*worker_id=*/0, kNow);
+  EXPECT_EQ(dealer_.kept(), 2u);
+  EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
+  EXPECT_EQ(Show(slot).handed, 2u);
 }
 
 TEST_F(DealerTest, KeepsASlotUntilItsChannelIsEmpty) {
@@ -302,9 +333,10 @@ TEST_F(DealerTest, DoesNotCountForASuccessorInTheSameSlot) {
   dealer_.Detach(slot);
   dealer_.Release(slot);
   ASSERT_EQ(Join(&second), slot);
-  dealer_.CountRecalled(slot, /*worker_id=*/1);  // of the first, late
+  second.Accepting();
+  dealer_.DealAgain(OneMore(), slot, /*worker_id=*/1, kNow);  // of the first, late
   EXPECT_EQ(Show(slot).recalled, 0u);
-  EXPECT_EQ(Show(slot).load, 0u);
+  EXPECT_EQ(Show(slot).handed, 1u) << "as any other that is at hand";
 }
 
 class ObserverTest : public DealerTest {
@@ -480,8 +512,7 @@ class RecallTest : public DealerTest {
         Result<std::optional<Connection>> connection = each.channel->TakeBack();
         if (!connection || !*connection) break;
         ++found;
-        dealer_.CountRecalled(each.slot, each.worker_id);
-        dealer_.Keep(std::move(**connection));
+        dealer_.DealAgain(std::move(**connection), each.slot, each.worker_id, now_ns);
       }
       dealer_.EndRecall(each.slot, each.worker_id, now_ns);
     }
@@ -866,8 +897,7 @@ TEST_F(ListenerMaximum, KeepsWhatWasTakenBackInsteadOfPassingIt) {
   Join(&process);
   process.Accepting();
   ASSERT_EQ(DealAll(), 8);
-  Result<SocketPair> pair = MakeStreamPair();
-  dealer_.Keep({.socket = std::move(pair->second)});
+  dealer_.DealAgain(OneMore(), /*from=*/1, /*worker_id=*/0, kNow);
   EXPECT_EQ(DealAll(), 0);
   EXPECT_EQ(dealer_.kept(), 1u);
   ASSERT_EQ(process.Take(), FrameKind::kConnection);

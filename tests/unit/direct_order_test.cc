@@ -206,9 +206,9 @@ TEST_F(DirectOrderTest, WaitsForWhatIsKept) {
   Result<SocketPair> pair = MakeStreamPair();
   Connection kept;
   kept.socket = std::move(pair->second);
-  JoinAlone(&process);
+  const Slot slot = JoinAlone(&process);
   Acknowledge(&process);
-  dealer_.Keep(std::move(kept));
+  dealer_.DealAgain(std::move(kept), slot, ids_, kNow);
   EXPECT_FALSE(dealer_.LeaveToWorker());
   EXPECT_NE(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kLeave);
   EXPECT_EQ(process.Take(), FrameKind::kConnection);
