@@ -17,6 +17,9 @@ constexpr int kMostLooks = 8;
 // So long before what is kept is dropped, workers that are being drained may have it too.
 constexpr uint64_t kLastResortNs = 1'000'000'000;
 
+constexpr const char* kRecallReasonNames[kRecallReasons] = {"left", "drained", "overdue",
+                                                            "unanswered"};
+
 }  // namespace
 
 Dealer::Dealer(const DealerSettings& settings)
@@ -102,7 +105,7 @@ ToEmpty Dealer::SetDraining(Slot slot, bool draining) {
   if (!draining) NoteWorker();
   worker->SetDraining(draining);
   if (draining) view_.Update(slot, view_.worker(slot).load, Standing::kUnavailable);
-  return {worker->channel(), slot, worker->identity().id};
+  return {worker->channel(), slot, worker->identity().id, RecallReason::kDrained};
 }
 
 bool Dealer::HasEligible(uint64_t now_ns) {
@@ -236,10 +239,11 @@ Dealer::Overdue Dealer::TakeOverdue(uint64_t now_ns, bool may_end) {
   for (const auto& [slot, unless_runnable] : untaken_.FindOverdue(now_ns)) {
     Worker& worker = *workers_[slot];
     worker.BeginRecall();
-    overdue.workers.push_back({{worker.channel(), slot, worker.identity().id},
-                               worker.identity().pid,
-                               unless_runnable,
-                               worker.StuckFor(now_ns)});
+    OverdueWorker& found = overdue.workers.emplace_back();
+    found.what = {worker.channel(), slot, worker.identity().id, RecallReason::kOverdue};
+    found.pid = worker.identity().pid;
+    found.unless_runnable = unless_runnable;
+    found.waited_ns = worker.StuckFor(now_ns);
   }
   overdue.anything_waits = std::exchange(sent_since_look_, false) || !untaken_.empty();
   untaken_is_watched_ = overdue.anything_waits || !may_end;
@@ -512,6 +516,9 @@ void Dealer::Refresh(Slot slot, uint64_t now_ns) {
     workers_[slot]->page().orders.wants_ready.store(0, std::memory_order_relaxed);
   }
   LookAtPart(slot, reading, now_ns);
+  if (reading.in_long_pass && workers_[slot]->MarkLongPass(workers_[slot]->PassStart())) {
+    ++long_passes_;
+  }
   view_.Update(slot, reading.load, reading.standing, reading.in_long_pass);
 }
 
@@ -535,14 +542,15 @@ void Dealer::RefreshAll(uint64_t now_ns) {
   for (const Slot slot : view_.members()) Refresh(slot, now_ns);
 }
 
-void Dealer::DealAgain(Connection connection, Slot from, uint64_t worker_id, uint64_t now_ns) {
+void Dealer::DealAgain(Connection connection, const ToEmpty& from, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
   std::optional<Slot> emptied;
-  if (Worker* worker = Find(from, worker_id)) {
+  if (Worker* worker = Find(from.slot, from.worker_id)) {
     worker->NoteRecalled();
-    emptied = from;
+    emptied = from.slot;
   }
   ++redealt_;
+  ++recalls_[static_cast<size_t>(from.reason)];
   if (kept_.empty() && DealLocked(connection, now_ns, emptied) == Outcome::kDelivered) return;
   kept_.push_back(std::move(connection));
 }
@@ -562,6 +570,10 @@ void Dealer::Show(ListenerSnapshot* snapshot, uint64_t now_ns) {
   snapshot->workers_left = left_;
   snapshot->counters_clamped = clamped_;
   snapshot->workers_stuck = stuck_;
+  snapshot->long_passes = long_passes_;
+  for (size_t reason = 0; reason < kRecallReasons; ++reason) {
+    snapshot->recalls[kRecallReasonNames[reason]] = recalls_[reason];
+  }
   snapshot->no_worker_resets = resets_;
   snapshot->handoffs = {{"delivered", delivered_},
                         {"full", found_full_},

@@ -4,6 +4,7 @@
 // detaches, a recall thread gives back what it found.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -188,11 +189,11 @@ class Dealer {
 
   // --- any thread
 
-  // Takes over a connection that was taken back from the channel of worker `worker_id`, which has
-  // or had the slot `from`. It is dealt to another at once, so that no second one is in our hand;
-  // at the next Prepare, if there is no other or something is kept already. The caller wakes the
-  // acceptor afterwards.
-  void DealAgain(Connection connection, Slot from, uint64_t worker_id, uint64_t now_ns);
+  // Takes over a connection that was taken back from the channel of a worker, which may have left
+  // since. It is dealt to another at once, so that no second one is in our hand; at the next
+  // Prepare, if there is no other or something is kept already. The caller wakes the acceptor
+  // afterwards.
+  void DealAgain(Connection connection, const ToEmpty& from, uint64_t now_ns);
   size_t kept() const;
 
  private:
@@ -252,10 +253,12 @@ class Dealer {
   bool resets_begun_ = false;                    // and nobody was told
   // Only grow.
   uint64_t clamped_ = 0;
+  uint64_t long_passes_ = 0;
   uint64_t stuck_ = 0;
   uint64_t joined_ = 0;
   uint64_t left_ = 0;
   uint64_t redealt_ = 0;
+  std::array<uint64_t, kRecallReasons> recalls_{};
   uint64_t decks_dealt_ = 0;
   uint64_t delivered_ = 0;
   uint64_t found_full_ = 0;

@@ -89,7 +89,8 @@ std::optional<Slot> Observers::TakeOwed() { return std::exchange(owed_, std::nul
 std::vector<ToEmpty> Observers::TakeUnanswered() { return std::exchange(unanswered_, {}); }
 
 void Observers::Retract(Slot slot) {
-  unanswered_.push_back({At(slot)->channel(), slot, At(slot)->identity().id});
+  unanswered_.push_back(
+      {At(slot)->channel(), slot, At(slot)->identity().id, RecallReason::kUnanswered});
 }
 
 void Observers::ForgetPromoted() {

@@ -76,6 +76,31 @@ void OfWorker(const Snapshot& snapshot, Samples& samples) {
 
 void BuildInfo(const Snapshot& snapshot, Samples& samples) { samples.Add(1, {snapshot.version}); }
 
+void LongestPass(const Snapshot& snapshot, Samples& samples) {
+  for (const auto& listener : snapshot.listeners) {
+    double longest = 0;
+    for (const auto& worker : listener.workers) longest = std::max(longest, worker.pass_seconds);
+    samples.Add(longest, {listener.name});
+  }
+}
+
+// Of those that are dealt to; loads count for each unit of the weight that is in force.
+void Imbalance(const Snapshot& snapshot, Samples& samples) {
+  for (const auto& listener : snapshot.listeners) {
+    double lowest = 0, highest = 0;
+    bool is_first = true;
+    for (const auto& worker : listener.workers) {
+      const double weight = worker.weight * worker.weight_part;
+      if (worker.state != "worker" || weight <= 0) continue;
+      const double load = static_cast<double>(worker.load) / weight;
+      lowest = is_first ? load : std::min(lowest, load);
+      highest = std::max(highest, load);
+      is_first = false;
+    }
+    samples.Add(highest - lowest, {listener.name});
+  }
+}
+
 void ControlRefusals(const Snapshot& snapshot, Samples& samples) {
   for (const auto& [code, count] : snapshot.control_refusals)
     samples.Add(static_cast<double>(count), {code});
@@ -224,8 +249,14 @@ constexpr Metric kMetrics[] = {
      "goes to another worker.",
      OfListenerByWord<&L::handoffs>},
     {"ringdeal_redealt_total", kCounter, kListener,
-     "Connections taken out of the channel of a worker that left or died, and dealt again.",
-     OfListener<&L::redealt>},
+     "Connections taken out of a worker's channel, and dealt again.", OfListener<&L::redealt>},
+    {"ringdeal_recalls_total",
+     kCounter,
+     {"listener", "reason"},
+     "The same by reason: left (the worker left or died), drained (it is being drained), overdue "
+     "(it does not come for them), unanswered (they were behind a doorbell that it did not "
+     "answer).",
+     OfListenerByWord<&L::recalls>},
     {"ringdeal_holds_total", kCounter, kListener,
      "Times that accepting stopped because no worker could be given anything.",
      OfListener<&L::holds>},
@@ -247,6 +278,17 @@ constexpr Metric kMetrics[] = {
     {"ringdeal_counters_clamped_total", kCounter, kListener,
      "Times that the counts of a worker ran backwards or past what it was handed.",
      OfListener<&L::counters_clamped>},
+    {"ringdeal_imbalance", kGauge, kListener,
+     "Difference between the highest and the lowest load of the workers in the state worker, for "
+     "each unit of weight.",
+     Imbalance},
+    {"ringdeal_longest_pass_seconds", kGauge, kListener,
+     "Length of the longest pass that a worker is in.", LongestPass},
+    {"ringdeal_long_passes_total", kCounter, kListener,
+     "Passes that were seen to last longer than busy_after. A pass at which ringdeald had no "
+     "reason "
+     "to look is not counted.",
+     OfListener<&L::long_passes>},
     {"ringdeal_workers_stuck_total", kCounter, kListener,
      "Times that a worker was in one pass for longer than stuck_after.",
      OfListener<&L::workers_stuck>},

@@ -56,7 +56,9 @@ struct ListenerSnapshot {
   uint64_t accepted = 0;
   std::map<std::string, uint64_t> accept_errors;  // by errno name, "EMFILE"
   std::map<std::string, uint64_t> handoffs;       // by outcome: delivered, full, gone, refused
-  uint64_t redealt = 0;            // taken out of a channel whose worker left or died
+  uint64_t redealt = 0;                           // taken out of a worker's channel
+  // The same by reason: left, drained, overdue, unanswered.
+  std::map<std::string, uint64_t> recalls;
   uint64_t holds = 0;              // times that accepting stopped for want of a worker
   double held_seconds = 0;         // time spent so, ended holds
   uint64_t rate_pauses = 0;        // times that accepting stopped at max_accept_rate
@@ -66,6 +68,7 @@ struct ListenerSnapshot {
   uint64_t workers_joined = 0;
   uint64_t workers_left = 0;
   uint64_t counters_clamped = 0;  // times that a worker's counts ran backwards or past what it had
+  uint64_t long_passes = 0;       // passes seen to last longer than busy_after
   uint64_t workers_stuck = 0;     // passes that lasted longer than stuck_after
   uint64_t listener_repairs = 0;  // O_NONBLOCK or the listening state set again
   // With a policy that looks at where workers sit; else they stay as they are here.

@@ -35,16 +35,16 @@ Recaller::Recaller(EventLoop* loop, ListenerTable* listeners, RecallThread* thre
       all_(std::move(all)),
       thread_timer_(loop->MakeTimer([this] { LookAtThread(); })) {}
 
-void Recaller::Empty(const ListenerPtr& listener, ToEmpty what, std::function<void()> done) {
+void Recaller::Empty(const ListenerPtr& listener, const ToEmpty& what, std::function<void()> done) {
   if (cut_off_.contains(what.channel)) return done();
   thread_->Empty(
-      std::move(what.channel),
-      [this, listener, slot = what.slot, id = what.worker_id](Connection connection) {
+      what.channel,
+      [this, listener, what](Connection connection) {
         // Not sent along: who takes it over is to be as near as the first one.
         if (listener->dealer().wants_receiving_cpu()) {
           connection.cpu = ReceivingCpuOf(connection.socket.get());
         }
-        listener->dealer().DealAgain(std::move(connection), slot, id, MonotonicNs());
+        listener->dealer().DealAgain(std::move(connection), what, MonotonicNs());
         loop_->Post([this, listener] { listeners_->Wake(listener); });
       },
       std::move(done));
@@ -69,14 +69,14 @@ void Recaller::LookAtUntaken(WatchOfUntaken* watch) {
   const ListenerPtr listener = watch->listener.lock();
   if (listener == nullptr) return;
   const bool may_end = watch->quiet_looks >= kQuietLooks;
-  Dealer::Overdue overdue = listener->dealer().TakeOverdue(MonotonicNs(), may_end);
-  for (Dealer::OverdueWorker& each : overdue.workers) Recall(listener, std::move(each));
+  const Dealer::Overdue overdue = listener->dealer().TakeOverdue(MonotonicNs(), may_end);
+  for (const Dealer::OverdueWorker& each : overdue.workers) Recall(listener, each);
   beside_(listener);
   watch->quiet_looks = overdue.anything_waits ? 0 : watch->quiet_looks + 1;
   if (overdue.anything_waits || !may_end) watch->timer->Arm(BetweenLooks(*listener));
 }
 
-void Recaller::Recall(const ListenerPtr& listener, Dealer::OverdueWorker worker) {
+void Recaller::Recall(const ListenerPtr& listener, const Dealer::OverdueWorker& worker) {
   const auto end = [listener, slot = worker.what.slot, id = worker.what.worker_id] {
     listener->dealer().EndRecall(slot, id, MonotonicNs());
   };
@@ -87,7 +87,7 @@ void Recaller::Recall(const ListenerPtr& listener, Dealer::OverdueWorker worker)
        {"pid", worker.pid},
        {"seconds", static_cast<double>(worker.waited_ns) * 1e-9},
        {"reason", "the worker does not come for what was handed to it"}});
-  Empty(listener, std::move(worker.what), end);
+  Empty(listener, worker.what, end);
 }
 
 void Recaller::LookAtThread() {

@@ -29,7 +29,7 @@ class Recaller {
            Beside beside, All all);
 
   // Empties a channel. `done` is called once, on the recall thread.
-  void Empty(const ListenerPtr& listener, ToEmpty what, std::function<void()> done);
+  void Empty(const ListenerPtr& listener, const ToEmpty& what, std::function<void()> done);
 
   // Connections were sent to workers of this listener: looks now and then whether they come for
   // them, for as long as something waits.
@@ -46,7 +46,7 @@ class Recaller {
   };
 
   void LookAtUntaken(WatchOfUntaken* watch);
-  void Recall(const ListenerPtr& listener, Dealer::OverdueWorker worker);
+  void Recall(const ListenerPtr& listener, const Dealer::OverdueWorker& worker);
   void LookAtThread();
 
   EventLoop* const loop_;

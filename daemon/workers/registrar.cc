@@ -343,7 +343,7 @@ Result<void, RequestError> Registrar::SetDraining(const Request& request, Caller
   // A drained one comes for what waits for it. In our hand, with nobody to give it to, it would be
   // lost if we were killed.
   if (draining && dealer.HasEligible(MonotonicNs())) {
-    recaller_->Empty(listener, std::move(drained), [] {});
+    recaller_->Empty(listener, drained, [] {});
   }
   redealer_->Look(listener, MonotonicNs());
   direct_->Look(listener);
@@ -422,9 +422,9 @@ void Registrar::RunErrands(const std::shared_ptr<Listener>& listener) {
         {{"listener", listener->name()},
          {"reason", "no worker came within hold_timeout: connections are reset until one does"}});
   }
-  for (ToEmpty& bell : listener->dealer().TakeUnansweredBells()) {
+  for (const ToEmpty& bell : listener->dealer().TakeUnansweredBells()) {
     // Its channel may hold connections by now, if it accepts after all.
-    recaller_->Empty(listener, std::move(bell),
+    recaller_->Empty(listener, bell,
                      [listener] { listener->dealer().NoteBellsTakenOut(MonotonicNs()); });
   }
   if (listener->dealer().WantsWatchOfUntaken()) recaller_->Watch(listener);

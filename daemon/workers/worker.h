@@ -49,11 +49,21 @@ struct SignsOfLife {
   friend bool operator==(const SignsOfLife&, const SignsOfLife&) = default;
 };
 
+// Why connections are taken out of a worker's channel.
+enum class RecallReason : uint8_t {
+  kLeft,        // it left or died
+  kDrained,     // it is being drained, and another may have them
+  kOverdue,     // it does not come for them
+  kUnanswered,  // its bell had to be taken out, and they were behind it
+};
+inline constexpr size_t kRecallReasons = 4;
+
 // A channel to be emptied, and whose it is.
 struct ToEmpty {
   std::shared_ptr<Channel> channel;
   uint32_t slot = 0;
   uint64_t worker_id = 0;
+  RecallReason reason = RecallReason::kLeft;
 };
 
 struct Reading {
@@ -120,7 +130,10 @@ class Worker {
 
   // When the pass that it is in began; 0: it is in none, or takes no connections.
   uint64_t PassStart() const;
-  // Returns true the first time for a pass.
+  // Both return true the first time for a pass.
+  bool MarkLongPass(uint64_t pass_start) {
+    return std::exchange(long_pass_, pass_start) != pass_start;
+  }
   bool MarkStuck(uint64_t pass_start) {
     return std::exchange(stuck_pass_, pass_start) != pass_start;
   }
@@ -175,6 +188,7 @@ class Worker {
   bool draining_ = false;
   bool gone_ = false;
   bool liar_ = false;
+  uint64_t long_pass_ = 0;   // the start of the one that was counted last
   uint64_t stuck_pass_ = 0;  // the start of the pass that was reported last
   uint64_t bell_deadline_ns_ = 0;
   uint64_t bell_declined_at_passes_ = 0;

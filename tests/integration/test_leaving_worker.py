@@ -33,7 +33,9 @@ def test_what_waits_in_the_channel_of_one_that_leaves_goes_to_another(daemon, jo
         daemon.wait_for(lambda _: len(daemon.workers()) == 1 and
                         daemon.workers()[0]["handed"] == 32)
         assert len(stayer.take_all()) == 32
-        assert daemon.listener()["redealt"] == 16
+        listener = daemon.listener()
+        assert listener["redealt"] == 16
+        assert {reason: n for reason, n in listener["recalls"].items() if n} == {"left": 16}
 
 
 def test_one_that_says_left_gets_nothing_before_the_message_arrives(daemon, join):

@@ -35,7 +35,8 @@ class AdoptionTest : public testing::Test {
   void KeepAConnection() {
     Connection connection;
     connection.socket = UniqueFd(socket(AF_INET, SOCK_STREAM, 0));
-    listener_->dealer().DealAgain(std::move(connection), /*from=*/0, /*worker_id=*/0, /*now_ns=*/0);
+    listener_->dealer().DealAgain(std::move(connection),
+                                  {.channel = nullptr, .slot = 0, .worker_id = 0}, /*now_ns=*/0);
   }
   bool IsThere() const { return listeners_.Contains(listener_); }
 

@@ -129,6 +129,26 @@ TEST_F(DealerTest, DoesNotGiveToAWorkerInALongPass) {
   EXPECT_EQ(Show(b).handed, 8u);
 }
 
+TEST_F(DealerTest, CountsALongPassOnceHoweverOftenItIsSeen) {
+  Process process, other;
+  Join(&process);
+  Join(&other);
+  process.Accepting();
+  other.Accepting();
+  const auto counted = [this](uint64_t now_ns) {
+    ListenerSnapshot snapshot;
+    dealer_.Show(&snapshot, now_ns);
+    return snapshot.long_passes;
+  };
+  process.page().progress.pass_start = kNow;
+  EXPECT_EQ(counted(kNow + kMs), 0u);
+  EXPECT_EQ(counted(kNow + 60 * kMs), 1u);
+  EXPECT_EQ(counted(kNow + 70 * kMs), 1u);
+  process.page().progress.pass_start = kNow + 80 * kMs;
+  EXPECT_EQ(counted(kNow + 81 * kMs), 1u);
+  EXPECT_EQ(counted(kNow + 140 * kMs), 2u);
+}
+
 TEST_F(DealerTest, DoesNotLeaveASpreadUnevenForAPassOfSomeMilliseconds) {
   Process slow, quick;
   const Slot a = Join(&slow), b = Join(&quick);
@@ -238,7 +258,8 @@ TEST_F(DealerTest, SendsNothingAfterAWorkerWasDetached) {
   recall.Empty(
       left->channel(),
       [&](Connection connection) {
-        dealer_.DealAgain(std::move(connection), a, left->identity().id, kNow);
+        dealer_.DealAgain(std::move(connection),
+                          {.channel = nullptr, .slot = a, .worker_id = left->identity().id}, kNow);
         most_in_hand = std::max(most_in_hand.load(), dealer_.kept());
       },
       [&] { done = true; });
@@ -256,7 +277,8 @@ TEST_F(DealerTest, DoesNotSendWhatItTookBackIntoTheChannelThatItEmpties) {
   for (size_t i = 1; i <= 3; ++i) {
     Result<std::optional<Connection>> found = alone.channel()->TakeBack();
     ASSERT_TRUE(found && *found);
-    dealer_.DealAgain(std::move(**found), slot, ids_, kNow);
+    dealer_.DealAgain(std::move(**found), {.channel = nullptr, .slot = slot, .worker_id = ids_},
+                      kNow);
     EXPECT_EQ(dealer_.kept(), i);
   }
   EXPECT_FALSE(alone.Take());
@@ -269,7 +291,7 @@ TEST_F(DealerTest, DoesNotPassWhatItTookBackBeforeWhatIsKeptAlready) {
   ASSERT_EQ(Deal(), Dealer::Outcome::kKept);
   const Slot slot = Join(&late);
   late.Accepting();
-  dealer_.DealAgain(OneMore(), /*from=*/7, /*worker_id=*/0, kNow);
+  dealer_.DealAgain(OneMore(), {.channel = nullptr, .slot = 7, .worker_id = 0}, kNow);
   EXPECT_EQ(dealer_.kept(), 2u);
   EXPECT_EQ(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kReady);
   EXPECT_EQ(Show(slot).handed, 2u);
@@ -334,7 +356,8 @@ TEST_F(DealerTest, DoesNotCountForASuccessorInTheSameSlot) {
   dealer_.Release(slot);
   ASSERT_EQ(Join(&second), slot);
   second.Accepting();
-  dealer_.DealAgain(OneMore(), slot, /*worker_id=*/1, kNow);  // of the first, late
+  dealer_.DealAgain(OneMore(), {.channel = nullptr, .slot = slot, .worker_id = 1},
+                    kNow);  // of the first, late
   EXPECT_EQ(Show(slot).recalled, 0u);
   EXPECT_EQ(Show(slot).handed, 1u) << "as any other that is at hand";
 }
@@ -512,7 +535,7 @@ class RecallTest : public DealerTest {
         Result<std::optional<Connection>> connection = each.channel->TakeBack();
         if (!connection || !*connection) break;
         ++found;
-        dealer_.DealAgain(std::move(**connection), each.slot, each.worker_id, now_ns);
+        dealer_.DealAgain(std::move(**connection), each, now_ns);
       }
       dealer_.EndRecall(each.slot, each.worker_id, now_ns);
     }
@@ -573,6 +596,10 @@ TEST_F(RecallTest, DoesNotLeaveAConnectionBehindALongPass) {
   }
   EXPECT_EQ(ShowOf(busy).pending, 0u);
   EXPECT_EQ(ShowOf(other).pending, 0u);
+  ListenerSnapshot snapshot;
+  dealer_.Show(&snapshot, kNow);
+  EXPECT_EQ(snapshot.recalls["overdue"], 1u);
+  EXPECT_EQ(snapshot.recalls["left"], 0u);
 }
 
 TEST_F(RecallTest, DoesNotMakeASpreadUnevenForSomeMillisecondsOfNoLife) {
@@ -897,7 +924,7 @@ TEST_F(ListenerMaximum, KeepsWhatWasTakenBackInsteadOfPassingIt) {
   Join(&process);
   process.Accepting();
   ASSERT_EQ(DealAll(), 8);
-  dealer_.DealAgain(OneMore(), /*from=*/1, /*worker_id=*/0, kNow);
+  dealer_.DealAgain(OneMore(), {.channel = nullptr, .slot = 1, .worker_id = 0}, kNow);
   EXPECT_EQ(DealAll(), 0);
   EXPECT_EQ(dealer_.kept(), 1u);
   ASSERT_EQ(process.Take(), FrameKind::kConnection);

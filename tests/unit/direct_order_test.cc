@@ -208,7 +208,7 @@ TEST_F(DirectOrderTest, WaitsForWhatIsKept) {
   kept.socket = std::move(pair->second);
   const Slot slot = JoinAlone(&process);
   Acknowledge(&process);
-  dealer_.DealAgain(std::move(kept), slot, ids_, kNow);
+  dealer_.DealAgain(std::move(kept), {.channel = nullptr, .slot = slot, .worker_id = ids_}, kNow);
   EXPECT_FALSE(dealer_.LeaveToWorker());
   EXPECT_NE(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kLeave);
   EXPECT_EQ(process.Take(), FrameKind::kConnection);

@@ -69,6 +69,9 @@ TEST(Metrics, LeaveNoFieldOut) {
            "ringdeal_handoffs_total{listener=\"web\",outcome=\"delivered\"} 204",
            "ringdeal_handoffs_total{listener=\"web\",outcome=\"full\"} 205",
            "ringdeal_redealt_total{listener=\"web\"} 206",
+           "ringdeal_recalls_total{listener=\"web\",reason=\"overdue\"} 223",
+           "ringdeal_long_passes_total{listener=\"web\"} 224",
+           "ringdeal_longest_pass_seconds{listener=\"web\"} 0.25",
            "ringdeal_holds_total{listener=\"web\"} 207",
            "ringdeal_held_seconds_total{listener=\"web\"} 1.5",
            "ringdeal_kept_connections{listener=\"web\"} 208",
@@ -102,6 +105,30 @@ TEST(Metrics, LeaveNoFieldOut) {
        }) {
     EXPECT_THAT(lines, Contains(line));
   }
+}
+
+TEST(Metrics, CompareLoadsByWeightAmongThoseThatAreDealtTo) {
+  Snapshot snapshot = SampleSnapshot();
+  auto& workers = snapshot.listeners[0].workers;
+  workers.push_back(SampleWorker(5));
+  const auto set = [&](size_t index, uint32_t weight, double part, uint64_t load) {
+    workers[index].weight = weight;
+    workers[index].weight_part = part;
+    workers[index].load = load;
+  };
+  const auto shown = [&](const char* value) {
+    EXPECT_THAT(Rendered(snapshot),
+                Contains(std::string("ringdeal_imbalance{listener=\"web\"} ") + value));
+  };
+  set(0, 2, 1, 20);    // 10
+  set(1, 1, 0.5, 6);   // 12
+  set(2, 1, 1, 1000);  // is not dealt to
+  workers[2].state = "paused";
+  shown("2");
+  set(0, 1, 1, 12);
+  shown("0");
+  workers.clear();
+  shown("0");
 }
 
 TEST(Metrics, RenderEachDescribedOnceWithItsTypeAndHelp) {

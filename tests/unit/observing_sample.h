@@ -41,6 +41,8 @@ inline ListenerSnapshot SampleListener(std::string name) {
   listener.accept_errors = {{"EMFILE", 202}, {"ECONNABORTED", 203}};
   listener.handoffs = {{"delivered", 204}, {"full", 205}};
   listener.redealt = 206;
+  listener.recalls = {{"left", 222}, {"overdue", 223}};
+  listener.long_passes = 224;
   listener.holds = 207;
   listener.held_seconds = 1.5;
   listener.rate_pauses = 220;
