@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/observing/metrics.h"
+#include "daemon/observing/page/page_text.h"
 #include "daemon/observing/status_document.h"
 #include "daemon/observing/utf8.h"
 
@@ -37,12 +38,23 @@ HttpAnswer Readiness(const Snapshot& snapshot) {
   return answer;
 }
 
+// Nothing but what the page itself consists of, and that by its hash.
+HttpAnswer StatusPage() {
+  return {
+      200, "OK", "text/html; charset=utf-8", kPageText,
+      std::string("default-src 'none'; connect-src 'self'; img-src data:; script-src 'sha256-") +
+          kPageScriptHash + "'; style-src 'sha256-" + kPageStyleHash +
+          "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"};
+}
+
 }  // namespace
 
 HttpAnswer AnswerTo(std::string_view path, const std::function<Snapshot()>& snapshot) {
   if (path == "/metrics") return {200, "OK", kMetricsContentType, RenderMetrics(snapshot())};
   if (path == "/status.json")
     return {200, "OK", "application/json", RenderStatus(snapshot()) + "\n"};
+  if (path == "/") return StatusPage();
+  if (path == kEventsPath) return StreamHead();
   if (path == "/readyz") return Readiness(snapshot());
   HttpAnswer answer;
   if (path == "/healthz") {
@@ -51,8 +63,14 @@ HttpAnswer AnswerTo(std::string_view path, const std::function<Snapshot()>& snap
   }
   answer.status = 404;
   answer.reason = "Not Found";
-  answer.body = "not found: there are /metrics, /status.json, /healthz and /readyz\n";
+  answer.body = "not found: there are /, /events, /metrics, /status.json, /healthz and /readyz\n";
   return answer;
+}
+
+HttpAnswer StreamHead() { return {200, "OK", "text/event-stream", {}}; }
+
+HttpAnswer TooManyStreams() {
+  return {503, "Service Unavailable", "text/plain; charset=utf-8", "too many open pages\n"};
 }
 
 HttpAnswer MethodNotAllowed() {

@@ -8,6 +8,8 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -18,7 +20,9 @@
 #include <event2/http.h>
 #include <event2/listener.h>
 
+#include "daemon/observing/event_streams.h"
 #include "daemon/observing/http_answers.h"
+#include "daemon/observing/status_document.h"
 #include "protocol/socket_address.h"
 #include "protocol/unique_fd.h"
 
@@ -56,18 +60,25 @@ uint16_t PortOf(const SocketAddress& address) {
   return ntohs(reinterpret_cast<const sockaddr_in*>(address.get())->sin_port);
 }
 
-// libevent's request object is freed once the answer is sent.
-void Send(evhttp_request* request, const HttpAnswer& answer, bool with_body) {
+void AddHeaders(evhttp_request* request, const HttpAnswer& answer) {
   // One request a connection: what the client asks about keeping it must not be answered.
   while (evhttp_remove_header(evhttp_request_get_input_headers(request), "Connection") == 0) {
   }
   evkeyvalq* headers = evhttp_request_get_output_headers(request);
   evhttp_add_header(headers, "Content-Type", answer.content_type);
-  evhttp_add_header(headers, "Content-Length", std::to_string(answer.body.size()).c_str());
+  evhttp_add_header(headers, "Content-Security-Policy", answer.security_policy.c_str());
   evhttp_add_header(headers, "Connection", "close");
   evhttp_add_header(headers, "Cache-Control", "no-store");
+  evhttp_add_header(headers, "Referrer-Policy", "no-referrer");
   evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
   if (answer.status == 405) evhttp_add_header(headers, "Allow", "GET, HEAD");
+}
+
+// libevent's request object is freed once the answer is sent.
+void Send(evhttp_request* request, const HttpAnswer& answer, bool with_body) {
+  AddHeaders(request, answer);
+  evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Length",
+                    std::to_string(answer.body.size()).c_str());
   const std::unique_ptr<evbuffer, decltype(&evbuffer_free)> body(evbuffer_new(), &evbuffer_free);
   if (body == nullptr) throw std::bad_alloc();
   if (with_body && evbuffer_add(body.get(), answer.body.data(), answer.body.size()) != 0)
@@ -88,6 +99,7 @@ class HttpServer::Server {
         port_(PortOf(bound.address)),
         snapshot_(std::move(snapshot)),
         limits_(limits),
+        streams_(&loop, limits.streams, [this] { return RenderStatus(Look()); }),
         deadline_(loop.MakeTimer([this] { CloseOverdue(); })),
         retry_(loop.MakeTimer([this] { ResumeAfterError(); })),
         arrival_(event_new(loop.native(), -1, 0, &Server::OnArrival, this)),
@@ -130,6 +142,7 @@ class HttpServer::Server {
     snapshot->http_connections = open();
     snapshot->http_connections_full = times_full_;
     snapshot->http_timeouts = timeouts_;
+    streams_.Describe(snapshot);
   }
 
  private:
@@ -138,7 +151,7 @@ class HttpServer::Server {
     Clock::time_point deadline;
   };
 
-  size_t open() const { return connections_.size() + arriving_.size(); }
+  size_t open() const { return connections_.size() + is_streaming_.size() + arriving_.size(); }
 
   // Called by evhttp for each accepted connection, before it knows the connection itself.
   static bufferevent* MakeTransport(event_base* base, void* argument) noexcept {
@@ -176,9 +189,13 @@ class HttpServer::Server {
 
   static void OnClosed(evhttp_connection* handle, void* argument) noexcept {
     auto* server = static_cast<Server*>(argument);
-    std::erase_if(server->connections_,
-                  [&](const Connection& one) { return one.handle == handle; });
+    server->StopFollowing(handle);
+    if (server->is_streaming_.erase(handle) != 0) server->streams_.Forget(handle);
     server->UpdateAccepting();
+  }
+
+  void StopFollowing(const evhttp_connection* handle) {
+    std::erase_if(connections_, [&](const Connection& one) { return one.handle == handle; });
   }
 
   // They are in the order of their deadlines.
@@ -230,7 +247,7 @@ class HttpServer::Server {
   }
 
   static void OnRequest(evhttp_request* request, void* argument) noexcept {
-    const auto* server = static_cast<const Server*>(argument);
+    auto* server = static_cast<Server*>(argument);
     try {
       server->Answer(request);
     } catch (...) {
@@ -238,18 +255,31 @@ class HttpServer::Server {
     }
   }
 
-  void Answer(evhttp_request* request) const {
+  void Answer(evhttp_request* request) {
     // A number: that of an unknown method is none of the enum's.
     const unsigned method = evhttp_request_get_command(request);
     if (method != EVHTTP_REQ_GET && method != EVHTTP_REQ_HEAD)
       return Send(request, MethodNotAllowed(), true);
-    const char* path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
-    const auto snapshot = [this] {
-      Snapshot taken = snapshot_();
-      Describe(&taken);
-      return taken;
-    };
-    Send(request, AnswerTo(path != nullptr ? path : "", snapshot), method == EVHTTP_REQ_GET);
+    const char* found = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
+    const std::string_view path = found != nullptr ? found : "";
+    const bool with_body = method == EVHTTP_REQ_GET;
+    if (path == kEventsPath && with_body) return Stream(request);
+    Send(request, AnswerTo(path, [this] { return Look(); }), with_body);
+  }
+
+  void Stream(evhttp_request* request) {
+    if (!streams_.MayBegin()) return Send(request, TooManyStreams(), true);
+    AddHeaders(request, StreamHead());
+    evhttp_connection* handle = evhttp_request_get_connection(request);
+    StopFollowing(handle);
+    is_streaming_.insert(handle);
+    streams_.Begin(request);
+  }
+
+  Snapshot Look() const {
+    Snapshot taken = snapshot_();
+    Describe(&taken);
+    return taken;
   }
 
   static inline std::mutex servers_mutex;
@@ -260,13 +290,15 @@ class HttpServer::Server {
   const uint16_t port_;
   const std::function<Snapshot()> snapshot_;
   const HttpLimits limits_;
+  EventStreams streams_;
   const std::unique_ptr<EventLoop::Watch> deadline_;
   const std::unique_ptr<EventLoop::Watch> retry_;
   event* const arrival_;
   evhttp* const http_;
   evconnlistener* listener_;
   std::vector<bufferevent*> arriving_;   // each with a reference of ours
-  std::vector<Connection> connections_;  // oldest first
+  std::vector<Connection> connections_;  // oldest first, without the streams
+  std::set<evhttp_connection*> is_streaming_;
   bool accepting_ = true;
   bool resting_ = false;  // after an accept error
   uint64_t times_full_ = 0;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "daemon/observing/event_streams.h"
 #include "daemon/observing/snapshot.h"
 #include "daemon/operating/event_loop.h"
 #include "protocol/result.h"
@@ -16,15 +17,17 @@
 namespace ringdeal {
 
 struct HttpLimits {
-  size_t connections = 64;         // open at a time; more wait in the kernel's accept queue
+  size_t connections = 128;        // open at a time; more wait in the kernel's accept queue
   size_t header_bytes = 8 * 1024;  // of the request line and the headers
   size_t body_bytes = 4 * 1024;
   // From the accept on, whatever the client does: then it is closed.
   std::chrono::milliseconds connection_time = std::chrono::seconds(10);
+  EventStreamLimits streams = {};  // of the connections; connection_time does not end them
 };
 
-// /metrics, /status.json; /healthz: 200 while the loop runs; /readyz: 200 if every listener has a
-// worker, else 503 and a line for each that has none. GET and HEAD only, one request a connection.
+// /, /events, /metrics, /status.json; /healthz: 200 while the loop runs; /readyz: 200 if every
+// listener has a worker, else 503 and a line for each that has none. GET and HEAD only, one request
+// a connection.
 class HttpServer {
  public:
   // `address`: "127.0.0.1:9945", "[::1]:0"; port 0 takes a free one. `snapshot` is called on the

@@ -99,6 +99,9 @@ struct Snapshot {
   uint64_t http_connections = 0;       // gauge
   uint64_t http_connections_full = 0;  // times that their limit was reached
   uint64_t http_timeouts = 0;          // connections that were not done in time
+  uint64_t http_streams = 0;           // gauge: open pages
+  uint64_t http_streams_full = 0;      // times that one was refused
+  uint64_t http_streams_dropped = 0;   // that did not read
   Principals adopt;                    // all whose listeners may be adopted
   std::vector<ObjectSnapshot> topology;
   std::vector<ListenerSnapshot> listeners;

@@ -111,9 +111,12 @@ class Daemon:
 
     # --- HTTP
 
-    def fetch(self, path):
+    def http(self):
         address = self.process.wait_for_line(r'event=http .*address="?([^ "]+)').group(1)
-        with urllib.request.urlopen(f"http://{address}{path}", timeout=10) as answer:
+        return f"http://{address}"
+
+    def fetch(self, path):
+        with urllib.request.urlopen(self.http() + path, timeout=10) as answer:
             return answer.read().decode()
 
     # --- its life

@@ -62,7 +62,8 @@ TEST(HttpAnswers, KeepAHostileNameInItsLine) {
 }
 
 TEST(HttpAnswers, KnowNoOtherPath) {
-  for (const char* path : {"", "/", "/metrics/", "/Metrics", "//metrics", "/status", "/../metrics"})
+  for (const char* path :
+       {"", "/event", "/page.js", "/metrics/", "/Metrics", "//metrics", "/status", "/../metrics"})
     EXPECT_EQ(Ask(path, SampleSnapshot()).status, 404) << path;
 }
 

@@ -67,6 +67,13 @@ class Client {
     }
   }
 
+  // What has come, at least something; nothing at the end.
+  std::string ReadSome() {
+    char buffer[65536];
+    const ssize_t bytes = recv(socket_.get(), buffer, sizeof(buffer), 0);
+    return bytes > 0 ? std::string(buffer, static_cast<size_t>(bytes)) : std::string();
+  }
+
   std::string Ask(const std::string& request) {
     Send(request);
     return ReadToEnd();
@@ -328,6 +335,98 @@ TEST_F(HttpServerTest, SendsALargeDocumentWhole) {
   EXPECT_GT(body.size(), kLargeBytes);
   EXPECT_THAT(answer.substr(0, 400),
               HasSubstr("\r\nContent-Length: " + std::to_string(body.size()) + "\r\n"));
+}
+
+// Until it has been seen so often.
+bool SeesEvents(Client* client, int count) {
+  std::string text;
+  const auto end = std::chrono::steady_clock::now() + seconds(30);
+  while (std::chrono::steady_clock::now() < end) {
+    text += client->ReadSome();
+    int seen = 0;
+    for (size_t at = 0; (at = text.find("event: status\ndata: {", at)) != std::string::npos; ++at)
+      ++seen;
+    if (seen >= count) return true;
+  }
+  return false;
+}
+
+TEST_F(HttpServerTest, TellsEachReaderAgainAndAgain) {
+  HttpLimits limits;
+  limits.connection_time = milliseconds(1000);  // which ends no stream
+  limits.streams.interval = milliseconds(50);
+  Start(limits);
+  Client first(address_), second(address_);
+  first.Send(Get("/events"));
+  second.Send(Get("/events"));
+  EXPECT_TRUE(SeesEvents(&first, 25));
+  EXPECT_TRUE(SeesEvents(&second, 25));
+  EXPECT_EQ(OwnCounts().http_streams, 2u);
+  EXPECT_EQ(OwnCounts().http_timeouts, 0u);
+  first.Close();
+  WaitForOpenConnections(1);
+  EXPECT_TRUE(SeesEvents(&second, 2));
+  second.Abort();
+  WaitForOpenConnections(0);
+  EXPECT_EQ(OwnCounts().http_streams, 0u);
+}
+
+TEST_F(HttpServerTest, LeavesRoomForScrapesBesideItsStreams) {
+  HttpLimits limits;
+  limits.streams.streams = 2;
+  Start(limits);
+  std::vector<Client> readers;
+  for (int i = 0; i < 2; ++i) {
+    readers.emplace_back(address_);
+    readers.back().Send(Get("/events"));
+    EXPECT_TRUE(SeesEvents(&readers.back(), 1));
+  }
+  EXPECT_THAT(Client(address_).Ask(Get("/events")), StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(Client(address_).Ask(Get("/healthz")), EndsWith("ok\n"));
+  EXPECT_EQ(OwnCounts().http_streams_full, 1u);
+  readers.clear();
+  WaitForOpenConnections(0);
+  Client late(address_);
+  late.Send(Get("/events"));
+  EXPECT_TRUE(SeesEvents(&late, 1));
+}
+
+TEST_F(HttpServerTest, DropsAReaderThatDoesNotReadAndHoldsNoMoreThanOneEventForIt) {
+  snapshot_ = LargeSnapshot;
+  HttpLimits limits;
+  limits.streams.interval = milliseconds(50);
+  limits.streams.patience = milliseconds(300);
+  Start(limits);
+  Client reader(address_);
+  ASSERT_TRUE(reader.Send(Get("/events")));
+  const auto end = std::chrono::steady_clock::now() + seconds(30);
+  while (OwnCounts().http_streams_dropped == 0) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    EXPECT_THAT(Client(address_).Ask(Get("/healthz")), EndsWith("ok\n"));
+  }
+  WaitForOpenConnections(0);
+  EXPECT_LT(reader.ReadToEnd().size(), 2 * kLargeBytes);
+}
+
+TEST_F(HttpServerTest, IsNotKeptByAReaderThatTalks) {
+  HttpLimits limits;
+  limits.streams.interval = milliseconds(20);
+  Start(limits);
+  Client talker(address_);
+  talker.Send(Get("/events"));
+  for (int i = 0; i < 50; ++i) talker.Send(Get("/events"));
+  EXPECT_TRUE(SeesEvents(&talker, 5));
+  EXPECT_EQ(OwnCounts().http_streams, 1u);
+  talker.Abort();
+  WaitForOpenConnections(0);
+}
+
+TEST_F(HttpServerTest, AnswersHeadOfAStreamAndEndsIt) {
+  Start();
+  const std::string head = Client(address_).Ask("HEAD /events HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(head, HasSubstr("\r\nContent-Type: text/event-stream\r\n"));
+  EXPECT_EQ(BodyOf(head), "");
+  WaitForOpenConnections(0);
 }
 
 TEST_F(HttpServerTest, LetsConnectionsBeyondItsLimitWait) {

@@ -59,6 +59,9 @@ TEST(Metrics, LeaveNoFieldOut) {
            "ringdeal_http_connections 305",
            "ringdeal_http_connections_full_total 306",
            "ringdeal_http_timeouts_total 307",
+           "ringdeal_http_streams 312",
+           "ringdeal_http_streams_full_total 313",
+           "ringdeal_http_streams_dropped_total 314",
            "ringdeal_listener_info{listener=\"web\",address=\"127.0.0.1:8080\","
            "policy=\"least-loaded\",origin=\"owned\"} 1",
            "ringdeal_listener_mode{listener=\"web\",mode=\"handoff\"} 0",

@@ -75,6 +75,9 @@ inline Snapshot SampleSnapshot() {
   snapshot.http_connections = 305;
   snapshot.http_connections_full = 306;
   snapshot.http_timeouts = 307;
+  snapshot.http_streams = 312;
+  snapshot.http_streams_full = 313;
+  snapshot.http_streams_dropped = 314;
   snapshot.adopt = {.uids = {308}, .gids = {309}};
   snapshot.topology = {{0, 4, "0-3,8"}};
   snapshot.listeners.push_back(SampleListener("web"));

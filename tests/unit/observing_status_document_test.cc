@@ -68,6 +68,7 @@ TEST(StatusDocument, CarriesEveryValue) {
     "config_reloads": {"applied": 310, "failed": 311}, "config_last_reload_successful": false,
     "recall_threads_abandoned": 303, "acceptor_unblocked": 304, "http_connections": 305,
     "http_connections_full": 306, "http_timeouts": 307,
+    "http_streams": 312, "http_streams_full": 313, "http_streams_dropped": 314,
     "adopt": {"uids": [308], "gids": [309]},
     "topology": [{"parent": 0, "ring": 4, "cpus": "0-3,8"}],
     "listeners": [{

@@ -1,0 +1,30 @@
+# Puts the status page together: sets ringdeal_page_source.
+
+# The SHA-256 of `text` in base64. Three hexadecimal digits are two of base64; of the last group there
+# is one digit only.
+function(ringdeal_hash text result)
+  string(SHA256 hex "${text}")
+  set(digits ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
+  set(base64 "")
+  foreach(start RANGE 0 63 3)
+    string(SUBSTRING "${hex}00" ${start} 3 group)
+    math(EXPR high "0x${group} >> 6")
+    math(EXPR low "0x${group} & 63")
+    string(SUBSTRING ${digits} ${high} 1 first)
+    string(SUBSTRING ${digits} ${low} 1 second)
+    string(APPEND base64 ${first}${second})
+  endforeach()
+  string(SUBSTRING ${base64} 0 43 base64)
+  set(${result} "${base64}=" PARENT_SCOPE)
+endfunction()
+
+foreach(part html css js)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS observing/page/page.${part})
+  file(READ observing/page/page.${part} ringdeal_page_${part})
+endforeach()
+ringdeal_hash("${ringdeal_page_css}" ringdeal_page_style_hash)
+ringdeal_hash("${ringdeal_page_js}" ringdeal_page_script_hash)
+string(REPLACE "<style></style>" "<style>${ringdeal_page_css}</style>" ringdeal_page "${ringdeal_page_html}")
+string(REPLACE "<script></script>" "<script>${ringdeal_page_js}</script>" ringdeal_page "${ringdeal_page}")
+set(ringdeal_page_source ${CMAKE_CURRENT_BINARY_DIR}/observing/page/page_text.cc)
+configure_file(observing/page/page_text.cc.in ${ringdeal_page_source} @ONLY)
