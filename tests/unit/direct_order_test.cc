@@ -206,9 +206,9 @@ TEST_F(DirectOrderTest, WaitsForWhatIsKept) {
   Result<SocketPair> pair = MakeStreamPair();
   Connection kept;
   kept.socket = std::move(pair->second);
-  const Slot slot = JoinAlone(&process);
+  dealer_.DealAgain(std::move(kept), {}, kNow);  // to whom there is nobody yet
+  JoinAlone(&process);
   Acknowledge(&process);
-  dealer_.DealAgain(std::move(kept), {.channel = nullptr, .slot = slot, .worker_id = ids_}, kNow);
   EXPECT_FALSE(dealer_.LeaveToWorker());
   EXPECT_NE(dealer_.Prepare(kNow).readiness, Dealer::Readiness::kLeave);
   EXPECT_EQ(process.Take(), FrameKind::kConnection);
