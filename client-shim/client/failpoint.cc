@@ -40,6 +40,16 @@ void Pass(const char* name) {
   errno = saved_errno;
 }
 
+int Patience(int milliseconds) {
+  static constinit std::atomic<int> patience{-1};
+  if (patience.load(std::memory_order_relaxed) < 0) {
+    const char* said = std::getenv("RINGDEAL_FAILPOINT_PATIENCE");
+    patience.store(said != nullptr ? std::atoi(said) : 0, std::memory_order_relaxed);
+  }
+  const int found = patience.load(std::memory_order_relaxed);
+  return found > 0 ? found : milliseconds;
+}
+
 }  // namespace ringdeal::client::failpoint
 
 #endif

@@ -12,12 +12,19 @@ namespace ringdeal::client::failpoint {
 // errno.
 void Pass(const char* name);
 
+// How long ringdeald is waited for: RINGDEAL_FAILPOINT_PATIENCE in the environment, as it was when
+// it was asked for first, or what the shim has. One that a test plays may be slow for the machine's
+// sake.
+int Patience(int milliseconds);
+
 }  // namespace ringdeal::client::failpoint
 
 #define RINGDEAL_FAILPOINT(name) ::ringdeal::client::failpoint::Pass(name)
+#define RINGDEAL_PATIENCE(milliseconds) ::ringdeal::client::failpoint::Patience(milliseconds)
 
 #else
 
 #define RINGDEAL_FAILPOINT(name) static_cast<void>(0)
+#define RINGDEAL_PATIENCE(milliseconds) (milliseconds)
 
 #endif

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "client-shim/client/failpoint.h"
 #include "client-shim/client/kernel_call_linux.h"
 #include "client-shim/client/registration.h"
 #include "client-shim/preload/connections.h"
@@ -31,7 +32,8 @@ constinit std::atomic<bool> said_unseen{false};
 constinit std::atomic<bool> said_no_room{false};
 constinit std::atomic<bool> said_no_weight{false};
 
-int Patience() { return out_of_patience.load() ? 0 : kPatienceMilliseconds; }
+int WholePatience() { return RINGDEAL_PATIENCE(kPatienceMilliseconds); }
+int Patience() { return out_of_patience.load() ? 0 : WholePatience(); }
 
 // Keeps the first reason; programs with many workers would repeat it.
 void SayWhyNot(const char* address, Answer answer, const char* text) {
@@ -339,7 +341,7 @@ int Bind(int number, const sockaddr* address, socklen_t length) {
   if (result == 0 && asked.door) TrackOwnSocket(number, std::move(asked.door));
   if (result == 0 || errno != EADDRINUSE || asked.answer != Answer::kLate) return result;
   // It may be ringdeald that has the address: patience or not, only an answer can tell.
-  asked = client::AskToBind(settings.control, text, kPatienceMilliseconds);
+  asked = client::AskToBind(settings.control, text, WholePatience());
   errno = saved_errno;
   if (asked.listener && TakeOwned(number, copy.family(), text, &asked)) return 0;
   errno = EADDRINUSE;

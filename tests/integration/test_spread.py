@@ -5,15 +5,18 @@ import pytest
 
 from support import build
 from support.clients import Burst, connect, get
+from support.process import Discount
 
 SERVER = build.SERVERS / "prefork_server.py"
+# What is counted here is not who was kept from running by the machine, and so passed over.
+PATIENT = "busy_after: 1min, recall_after: 1min"
 UNLINKING = build.SOURCE / "tests/integration/programs/unlinking_server.py"
 
 
 def start(kind, start_daemon, target, workers):
     """A daemon and the address of a prefork server of so many workers."""
-    listeners = ["name: web, bind: 127.0.0.1:0"] if kind == "owned" else []
-    daemon = start_daemon(*listeners)
+    listeners = [f"name: web, bind: 127.0.0.1:0, {PATIENT}"] if kind == "owned" else []
+    daemon = start_daemon(*listeners, more="adopted: {%s}" % PATIENT)
     address = "%s:%d" % daemon.address() if kind == "owned" else "127.0.0.1:0"
     server = target([build.PYTHON, SERVER, address, str(workers)], daemon)
     where = server.address()
@@ -49,9 +52,15 @@ def test_twenty_times_16_16_and_4_4(kind, start_daemon, target):
 @pytest.mark.parametrize("kind", ["owned", "adopted"])
 def test_the_first_clients_find_all_workers(kind, start_daemon, target):
     """Not one connection before has shown anybody what the workers are."""
-    _, where = start(kind, start_daemon, target, 2)
-    with Burst(where, 8) as burst:
-        assert sorted(burst.spread().values()) == [4, 4]
+    for _ in range(5):
+        daemon, where = start(kind, start_daemon, target, 2)
+        workers = Discount([each["pid"] for each in daemon.workers()])
+        with Burst(where, 8) as burst:
+            if sorted(burst.spread().values()) == [4, 4]:
+                return
+        # Each has 50 ms to say that it accepts.
+        assert workers.seconds() > 0.02, "it was not the machine that kept one from answering"
+    raise AssertionError("one was kept from answering five times")
 
 
 def test_connections_that_stay_are_counted_with_new_ones(start_daemon, target):
@@ -63,7 +72,7 @@ def test_connections_that_stay_are_counted_with_new_ones(start_daemon, target):
 @pytest.mark.parametrize("address", ["[::1]:0", "unix"])
 def test_other_families(address, start_daemon, target, directory):
     bind = f"unix:{directory}/web.sock" if address == "unix" else address
-    daemon = start_daemon(f'name: web, bind: "{bind}"')
+    daemon = start_daemon(f'name: web, bind: "{bind}", {PATIENT}')
     where = daemon.listener()["address"]
     server = target([build.PYTHON, SERVER, where, "2"], daemon)
     server.process.wait_for_line(".")
@@ -92,7 +101,8 @@ def test_a_server_that_removes_the_path_before_it_binds_is_reached(start_daemon,
 @pytest.mark.parametrize("policy", ["ring-deal", "least-loaded", "round-robin"])
 def test_a_worker_of_weight_three_has_three_times_as_many(policy, start_daemon, target):
     # ring-deal's slack of some percent would let a near one have more.
-    daemon = start_daemon(f"name: web, bind: 127.0.0.1:0, policy: {policy}, slack_percent: 0")
+    daemon = start_daemon(f"name: web, bind: 127.0.0.1:0, policy: {policy}, slack_percent: 0, "
+                          f"{PATIENT}")
     for weight in ("3", "1"):
         target([build.PYTHON, SERVER, "%s:%d" % daemon.address(), "1"], daemon,
                environment={"RINGDEAL_WEIGHT": weight}).address()
@@ -104,7 +114,7 @@ def test_a_worker_of_weight_three_has_three_times_as_many(policy, start_daemon, 
 
 
 def test_two_listeners_of_one_daemon_do_not_mix(start_daemon, target):
-    daemon = start_daemon("name: one, bind: 127.0.0.1:0", "name: two, bind: 127.0.0.1:0")
+    daemon = start_daemon(*(f"name: {name}, bind: 127.0.0.1:0, {PATIENT}" for name in ("one", "two")))
     pids = {}
     for name in ("one", "two"):
         target([build.PYTHON, SERVER, "%s:%d" % daemon.address(name), "2"], daemon).address()

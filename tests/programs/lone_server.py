@@ -22,7 +22,9 @@ async def main(address):
     server = await asyncio.start_server(answer, host, int(port))
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
-    print(server.sockets[0].getsockname()[1], flush=True)
+    # In one piece also where nothing is buffered: copies share the output.
+    sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
+    sys.stdout.flush()
     await ended.wait()
     server.close()
 

@@ -57,7 +57,8 @@ def surroundings(request, directory):
 
 @pytest.fixture
 def run(control):
-    """Starts a program under the shim; a name without a slash is one of tests/shim/programs."""
+    """Starts a program under the shim; a name without a slash is one of tests/shim/programs. It waits for
+    a ringdeald that this machine keeps from answering, unless it is `hasty`, as it would be anywhere."""
     started = []
 
     def start(*command, preload=True, **variables):
@@ -68,6 +69,8 @@ def run(control):
                        else [PROGRAMS / program]) + list(command[1:])
         options = {"preexec": variables.pop("preexec", None),
                    "pass_fds": variables.pop("pass_fds", ())}
+        if not variables.pop("hasty", False):
+            variables["RINGDEAL_FAILPOINT_PATIENCE"] = "10000"
         environment = {**os.environ, "RINGDEAL_CONTROL": control, **variables}
         if preload:
             environment["LD_PRELOAD"] = str(build.SHIM)

@@ -75,7 +75,7 @@ def test_a_listener_that_is_not_meant_is_left_alone(peer, run, helpers):
 def test_a_frozen_ringdeald_delays_once_and_is_joined_when_it_thaws(peer, run, helpers, wait):
     peer.freeze()
     start = time.monotonic()
-    server = run("server", wait, *flags(wait))
+    server = run("server", wait, *flags(wait), hasty=True)
     port = helpers.port_of(server)
     for _ in range(5):
         assert int(helpers.ask(port)) == server.pid
@@ -92,13 +92,13 @@ def test_a_frozen_ringdeald_delays_once_and_is_joined_when_it_thaws(peer, run, h
 
 def test_a_blocking_accept_times_out_without_ringdeald_as_well(peer, run):
     peer.freeze()
-    program = run("scenario.py", "time_out")
+    program = run("scenario.py", "time_out", hasty=True)
     program.wait_for_line("^ok$")
     assert program.wait() == 0, program.output()
 
 
 def test_frozen_at_the_join_and_not_before(peer, run, helpers):
-    server = run("late.py")
+    server = run("late.py", hasty=True)
     port = helpers.port_of(server)
     peer.freeze()
     start = time.monotonic()
@@ -157,7 +157,7 @@ def test_a_late_answer_does_not_cost_the_owned_listeners_that_follow(make_peer, 
     owned.setblocking(False)
     peer = make_peer(owned=owned)
     peer.freeze()
-    server = run("second.py", port)
+    server = run("second.py", port, hasty=True)
     server.wait_for_line("^first$")
     peer.thaw()
     server.signal(signal.SIGUSR1)
