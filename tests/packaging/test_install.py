@@ -66,6 +66,16 @@ def test_unit_is_where_systemd_looks(installed, name):
     assert installed.only(name).parent == installed.path("lib/systemd/system")
 
 
+@pytest.mark.parametrize("page", ["man1/ringdeal.1", "man3/ringdeal.3", "man5/ringdeal.yaml.5", "man8/ringdeald.8"])
+def test_manual_page_is_where_man_looks(installed, page):
+    assert installed.path(f"share/man/{page}").is_file()
+
+
+@pytest.mark.parametrize("command", ["ringdeal", "ringdeald"])
+def test_bash_finds_its_completion_by_the_command(installed, command):
+    assert "complete -F" in installed.path(f"share/bash-completion/completions/{command}").read_text()
+
+
 def test_drop_in_names_the_installed_shim(installed):
     shim = "/" + str(installed.only("libringdeal-preload.so").relative_to(installed.root))
     assert f"Environment=LD_PRELOAD={shim}\n" in installed.only("preload.conf").read_text()
