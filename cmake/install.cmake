@@ -34,10 +34,5 @@ if(APPLE)
   install(FILES launchd/org.ringdeal.ringdeald.plist DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 else()
   install(TARGETS ringdeal-preload LIBRARY DESTINATION ${RINGDEAL_PRELOAD_DIRECTORY})
-  # Not under LIBDIR: systemd looks in lib/systemd whatever the architecture.
-  install(FILES systemd/ringdeal.service systemd/ringdeal.socket DESTINATION lib/systemd/system)
-  set(RINGDEAL_PRELOAD_PATH
-      ${CMAKE_INSTALL_PREFIX}/${RINGDEAL_PRELOAD_DIRECTORY}/libringdeal-preload.so)
-  configure_file(systemd/drop-ins/preload.conf.in ${PROJECT_BINARY_DIR}/preload.conf @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/preload.conf DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+  include(cmake/systemd.cmake)
 endif()

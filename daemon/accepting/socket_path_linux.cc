@@ -68,7 +68,9 @@ Result<void> SetSocketPathOwner(const char* path, mode_t mode, uid_t uid, gid_t 
   // A descriptor of this kind takes neither fchmod nor fchown.
   const std::string same = "/proc/self/fd/" + std::to_string(there.get());
   if (chmod(same.c_str(), mode) != 0) return SystemError{errno, "chmod"};
-  if (chown(same.c_str(), uid, gid) != 0) return SystemError{errno, "chown"};
+  // A service's sandbox may forbid the call.
+  const bool keeps_owner = uid == static_cast<uid_t>(-1) && gid == static_cast<gid_t>(-1);
+  if (!keeps_owner && chown(same.c_str(), uid, gid) != 0) return SystemError{errno, "chown"};
   return {};
 }
 

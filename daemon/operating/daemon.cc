@@ -146,6 +146,7 @@ Result<void, std::string> Daemon::Start(std::vector<InheritedSocket> inherited) 
   Log(LogLevel::kInfo, "started",
       {{"version", RINGDEAL_VERSION}, {"control", config_.control.path}, {"pid", getpid()}});
   NotifyServiceManager("READY=1\nSTATUS=dealing connections");
+  heartbeat_ = std::make_unique<Heartbeat>(&loop_);
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include "daemon/operating/closing.h"
 #include "daemon/operating/config.h"
 #include "daemon/operating/event_loop.h"
+#include "daemon/operating/heartbeat.h"
 #include "daemon/operating/inherited_sockets.h"
 #include "daemon/operating/notebook.h"
 #include "daemon/operating/owned_listeners.h"
@@ -70,6 +71,7 @@ class Daemon {
   std::unique_ptr<Retirement> retirement_;
   std::unique_ptr<Reloader> reloader_;
   std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<Heartbeat> heartbeat_;
   std::vector<std::unique_ptr<EventLoop::Watch>> signals_;
   std::unique_ptr<EventLoop::Watch> stop_timer_;
   uint64_t started_ns_ = 0;

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "daemon/operating/exit_codes.h"
+#include "daemon/operating/service_manager.h"
 
 namespace ringdeal {
 namespace {
@@ -57,6 +58,9 @@ Result<Options, EarlyExit> ParseOptions(int argc, const char* const* argv) {
 }
 
 std::string DefaultConfigPath() {
+  if (const std::string given = ServiceDirectory("CONFIGURATION_DIRECTORY"); !given.empty()) {
+    return given + "/ringdeal.yaml";
+  }
   if (geteuid() == 0) return "/etc/ringdeal/ringdeal.yaml";
   const char* directory = std::getenv("XDG_RUNTIME_DIR");
   if (directory == nullptr || directory[0] != '/') return {};

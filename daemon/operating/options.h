@@ -26,8 +26,9 @@ struct EarlyExit {
 // exception leaves it.
 Result<Options, EarlyExit> ParseOptions(int argc, const char* const* argv);
 
-// /etc/ringdeal/ringdeal.yaml for root, else $XDG_RUNTIME_DIR/ringdeal/ringdeal.yaml; empty if this
-// user has no such directory.
+// ringdeal.yaml in what the service manager gives (ConfigurationDirectory=), else
+// /etc/ringdeal/ringdeal.yaml for root and $XDG_RUNTIME_DIR/ringdeal/ringdeal.yaml for others;
+// empty if this user has no such directory.
 std::string DefaultConfigPath();
 
 // What --check says of a good configuration: one line, with its end.

@@ -12,10 +12,13 @@
 namespace ringdeal {
 
 Config WithDefaultPath(Config config) {
-  char path[kMaxAddressText];
-  if (config.control.path.empty() && DefaultControlPath(path, sizeof(path))) {
-    config.control.path = path;
+  if (!config.control.path.empty()) return config;
+  if (const std::string given = ServiceDirectory("RUNTIME_DIRECTORY"); !given.empty()) {
+    config.control.path = given + "/control.sock";
+    return config;
   }
+  char path[kMaxAddressText];
+  if (DefaultControlPath(path, sizeof(path))) config.control.path = path;
   return config;
 }
 

@@ -30,6 +30,13 @@ void Notify(std::string_view state, std::span<const int> descriptors) {
 
 void NotifyServiceManager(std::string_view state) { Notify(state, {}); }
 
+std::string ServiceDirectory(const char* variable) {
+  const char* value = std::getenv(variable);
+  const std::string_view given(value != nullptr ? value : "");
+  const std::string_view first = given.substr(0, given.find(':'));
+  return first.starts_with('/') ? std::string(first) : std::string();
+}
+
 void StoreListener(const std::string& name, int socket) {
   ForgetStoredListener(name);
   Notify("FDSTORE=1\nFDNAME=" + (kStoredMark + name), std::span(&socket, 1));

@@ -26,6 +26,12 @@ def start(directory, manager, closing):
     return start
 
 
+def test_a_service_manager_that_asks_for_signs_of_life_is_given_them(directory, manager, closing):
+    daemon = Activated(directory, [], [], manager=manager, environment={"WATCHDOG_USEC": "40000"})
+    closing.add(daemon, daemon.stop)
+    manager.wait_until_said("WATCHDOG", lambda times: times >= 5)
+
+
 def answer_all(daemon, burst, name="web"):
     """A worker takes all of the burst."""
     worker = Worker(daemon, listener=name).become()

@@ -56,12 +56,14 @@ def test_c_program_compiles_against_the_package(installed, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["ringdeal.minimal.yaml", "ringdeal.full.yaml", "ringdeal.adopted.yaml"])
+    "name", ["ringdeal.minimal.yaml", "ringdeal.full.yaml", "ringdeal.adopted.yaml",
+             "ringdeal.instance.yaml"])
 def test_sample_configuration_is_there(installed, name):
     assert installed.only(name).parent.name == "examples"
 
 
-@pytest.mark.parametrize("name", ["ringdeal.service", "ringdeal.socket"])
+@pytest.mark.parametrize("name", [
+    "ringdeal.service", "ringdeald@.service", "ringdeal.socket", "ringdeal-app.socket"])
 def test_unit_is_where_systemd_looks(installed, name):
     assert installed.only(name).parent == installed.path("lib/systemd/system")
 
@@ -76,6 +78,7 @@ def test_bash_finds_its_completion_by_the_command(installed, command):
     assert "complete -F" in installed.path(f"share/bash-completion/completions/{command}").read_text()
 
 
-def test_drop_in_names_the_installed_shim(installed):
+@pytest.mark.parametrize("name", ["preload.conf", "nginx.conf", "php-fpm.conf", "gunicorn.conf"])
+def test_drop_in_names_the_installed_shim(installed, name):
     shim = "/" + str(installed.only("libringdeal-preload.so").relative_to(installed.root))
-    assert f"Environment=LD_PRELOAD={shim}\n" in installed.only("preload.conf").read_text()
+    assert f"Environment=LD_PRELOAD={shim}\n" in installed.only(name).read_text()

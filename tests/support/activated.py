@@ -82,9 +82,13 @@ class Manager:
 
     def wait_until_ready(self, times):
         """Until a service has said so often that it is ready; what it stored before is kept."""
+        self.wait_until_said("READY", lambda said: said == times)
+
+    def wait_until_said(self, what, enough):
+        """Until a service has said it as often as is `enough`."""
         with self._changed:
             assert self._changed.wait_for(
-                lambda: sum("READY" in said for said in self._said) == times, 10), self._said
+                lambda: enough(sum(what in said for said in self._said)), 10), self._said
 
     def stored(self):
         """The sockets and their names."""

@@ -5,9 +5,12 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "daemon/operating/options.h"
+#include "daemon/operating/reloader.h"
 #include "protocol/descriptor_passing.h"
 #include "protocol/socket_address.h"
 #include "protocol/socket_identity.h"
@@ -66,6 +69,29 @@ TEST_F(ServiceManagerTest, IsToldNothingWhereThereIsNone) {
   unsetenv("NOTIFY_SOCKET");
   NotifyServiceManager("READY=1");
   EXPECT_EQ(Next(), "nothing");
+}
+
+TEST(ServiceDirectory, IsTheFirstOfThoseThatAreGiven) {
+  const char* const kVariable = "RUNTIME_DIRECTORY";
+  EXPECT_EQ(ServiceDirectory(kVariable), "");
+  const std::pair<const char*, const char*> kCases[] = {{"/run/a", "/run/a"},
+                                                        {"/run/a:/run/b", "/run/a"},
+                                                        {"", ""},
+                                                        {"relative", ""},
+                                                        {":/run/b", ""}};
+  for (const auto& [given, directory] : kCases) {
+    setenv(kVariable, given, 1);
+    EXPECT_EQ(ServiceDirectory(kVariable), directory) << given;
+  }
+  setenv("CONFIGURATION_DIRECTORY", "/etc/one", 1);
+  setenv(kVariable, "/run/one", 1);
+  EXPECT_EQ(DefaultConfigPath(), "/etc/one/ringdeal.yaml");
+  EXPECT_EQ(WithDefaultPath({}).control.path, "/run/one/control.sock");
+  Config named;
+  named.control.path = "/elsewhere";
+  EXPECT_EQ(WithDefaultPath(named).control.path, "/elsewhere");
+  unsetenv("CONFIGURATION_DIRECTORY");
+  unsetenv(kVariable);
 }
 
 }  // namespace
