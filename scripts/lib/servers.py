@@ -116,15 +116,17 @@ class Lab:
 
 
 class Ringdeald:
-    """A daemon with a control socket of its own. `listeners`: name to address, all of them owned."""
+    """A daemon with a control socket of its own. `listeners`: name to address, all of them owned.
+    `more`: further keys of its configuration."""
 
-    def __init__(self, lab, name, listeners, http=""):
+    def __init__(self, lab, name, listeners, http="", **more):
         self.lab = lab
         self.control = lab.directory / f"{name}.sock"
         config = {
             "control": {"path": str(self.control)},
             "http": {"bind": http},
             "listeners": [{"name": key, "bind": value} for key, value in listeners.items()],
+            **more,
         }
         path = lab.directory / f"{name}.yaml"
         path.write_text(json.dumps(config, indent=2))  # JSON is YAML
