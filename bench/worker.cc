@@ -21,6 +21,8 @@ uint64_t NowNs() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
+}  // namespace
+
 void EnterWait(Page* page, int control) {
   page->progress.pass_start.store(0, std::memory_order_relaxed);
   page->signs.passes.fetch_add(1, std::memory_order_relaxed);
@@ -35,8 +37,7 @@ void LeaveWait(Page* page) {
   page->progress.waiting.store(0, std::memory_order_release);
 }
 
-// Takes what is there. Returns false when the channel has ended.
-bool DrainChannel(int channel, Page* page) {
+bool TakeAll(int channel, Page* page, bool (*keeps)(const HandoffFrame&)) {
   while (true) {
     HandoffFrame frame;
     auto message = ReceiveWithDescriptors(
@@ -48,12 +49,14 @@ bool DrainChannel(int channel, Page* page) {
       continue;
     }
     page->progress.taken.fetch_add(1, std::memory_order_release);
+    if (keeps != nullptr && keeps(frame)) {
+      (void)message->descriptors[0].Release();
+      continue;
+    }
     message->descriptors[0].Reset();
     page->progress.closed.fetch_add(1, std::memory_order_relaxed);
   }
 }
-
-}  // namespace
 
 void ServeChannel(int channel, Page* page, int control) {
   page->progress.style.store(AcceptStyle::kEvents, std::memory_order_relaxed);
@@ -63,7 +66,7 @@ void ServeChannel(int channel, Page* page, int control) {
     pollfd wait = {.fd = channel, .events = POLLIN, .revents = 0};
     poll(&wait, 1, -1);
     LeaveWait(page);
-  } while (DrainChannel(channel, page));
+  } while (TakeAll(channel, page));
 }
 
 UniqueFd ConnectControl(const char* control_path) {
@@ -75,23 +78,32 @@ UniqueFd ConnectControl(const char* control_path) {
   return control;
 }
 
-int RunRingdealWorker(const char* control_path, const char* name) {
-  const UniqueFd control = ConnectControl(control_path);
+std::optional<Membership> Join(const char* control_path, const char* name) {
+  Membership membership = {ConnectControl(control_path), UniqueFd(), MappedPage()};
   RegisterRequest request;
   request.listener = name;
   char line[512];
   const size_t length = FormatRegisterRequest(line, sizeof(line), request);
-  if (!control || send(control.get(), line, length, MSG_NOSIGNAL) < 0) return 1;
+  const int control = membership.control.get();
+  if (control < 0 || send(control, line, length, MSG_NOSIGNAL) < 0) return std::nullopt;
   auto answer =
-      ReceiveWithDescriptors(control.get(), {reinterpret_cast<std::byte*>(line), sizeof(line)}, 0);
+      ReceiveWithDescriptors(control, {reinterpret_cast<std::byte*>(line), sizeof(line)}, 0);
   if (!answer || answer->descriptor_count <= kPageMemory) {
-    std::fprintf(stderr, "handoff: a worker was refused: %.*s\n",
+    std::fprintf(stderr, "a worker was refused: %.*s\n",
                  answer ? static_cast<int>(answer->bytes) : 0, line);
-    return 1;
+    return std::nullopt;
   }
   auto page = MapReceivedPage(answer->descriptors[kPageMemory].get());
-  if (!page) return 1;
-  ServeChannel(answer->descriptors[kChannelEnd].get(), page->get(), control.get());
+  if (!page) return std::nullopt;
+  membership.channel = std::move(answer->descriptors[kChannelEnd]);
+  membership.page = std::move(*page);
+  return membership;
+}
+
+int RunRingdealWorker(const char* control_path, const char* name) {
+  const auto membership = Join(control_path, name);
+  if (!membership) return 1;
+  ServeChannel(membership->channel.get(), membership->page.get(), membership->control.get());
   return 0;
 }
 

@@ -29,7 +29,7 @@ def added(bare, shimmed):
 
 
 def measure(build, quick):
-    rounds, batches = (9, 30) if quick else (31, 100)
+    rounds, batches = (9, 15) if quick else (31, 100)
     bare, shimmed = [], []
     with Lab(build) as lab:
         # With a limit, a lone worker is dealt to: else it would soon accept by itself.
