@@ -60,9 +60,9 @@ class Pool {
 void Spin(long microseconds) {
   timespec begun;
   timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &begun);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begun);
   do {
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   } while ((now.tv_sec - begun.tv_sec) * 1'000'000 + (now.tv_nsec - begun.tv_nsec) / 1000 <
            microseconds);
 }

@@ -78,7 +78,10 @@ class Lab:
         log = (self.directory / f"{name}.log").open("wb")
         process = subprocess.Popen(
             [str(word) for word in command],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            # No session of its own: the scheduler shares a busy machine evenly between sessions, and
+            # a server of several would have more of it.
+            process_group=0,
         )
         log.close()
         self.processes.append(process)

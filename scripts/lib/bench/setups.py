@@ -10,7 +10,8 @@ import subprocess
 import time
 
 from bench.measuring import cpu_seconds
-from servers import Failure, Lab, Ringdeald, await_true, children_of, free_address, is_listening
+from servers import (
+    ROOT, Failure, Lab, Ringdeald, await_true, children_of, free_address, is_listening)
 from support import nginx
 
 PROXIES = ("haproxy", "nginx_stream")
@@ -88,6 +89,18 @@ class Nginx:
         return [self.path, "-p", directory, "-c", config]
 
 
+class Node:
+    """How bench/node_server.js is started: as a cluster, or, behind ringdeald, as so many copies."""
+
+    copies = True
+
+    def __init__(self, _lab):
+        self.path = program("node")
+
+    def command(self, _directory, address, workers, _reuseport):
+        return [self.path, ROOT / "bench/node_server.js", address, workers]
+
+
 class Setup:
     """One way for clients to come to `workers` workers of `server`."""
 
@@ -102,13 +115,18 @@ class Setup:
             self.start_proxy(backends)
             await_true(f"{kind} listens", lambda: is_listening(self.address))
         elif kind == "dealt":
-            daemon = Ringdeald(lab, self.name, {})
-            self.processes.append(daemon.process)
-            under = [lab.build / "cli/ringdeal", "run", "--require", "--control", daemon.control, "--"]
-            self.start(f"{self.name}-server", server, self.address, workers, False, under)
-            await_true("workers of ringdeald", lambda: self.joined(daemon) == workers)
+            self.start_dealt(server)
         else:
             self.start(f"{self.name}-server", server, self.address, workers, kind == "reuseport")
+
+    def start_dealt(self, server):
+        copies = getattr(server, "copies", False)
+        daemon = Ringdeald(self.lab, self.name, {"bench": self.address} if copies else {})
+        self.processes.append(daemon.process)
+        under = [self.lab.build / "cli/ringdeal", "run", "--require", "--control", daemon.control,
+                 *(["--workers", self.workers] if copies else []), "--"]
+        self.start(f"{self.name}-server", server, self.address, 0 if copies else self.workers, False, under)
+        await_true("workers of ringdeald", lambda: self.joined(daemon) == self.workers)
 
     def joined(self, daemon):
         return sum(each["state"] in ("worker", "observer") for each in daemon.workers(self.address))

@@ -18,7 +18,7 @@ def compare(results, base, key):
 
 
 def measure(build, quick):
-    rounds, seconds = (9, 0.12) if quick else (9, 1.5)
+    rounds, seconds = (9, 0.12) if quick else (9, 0.8)
     kinds = available(KINDS)
     result = {}
     for server, make in SERVERS.items():
