@@ -560,6 +560,25 @@ size_t Dealer::kept() const {
   return kept_.size();
 }
 
+// Of the lines as they were read last.
+double Dealer::FreePercent() const {
+  const auto left_of = [](uint64_t load, uint64_t limit) {
+    if (limit == 0) return 1.0;
+    return 1.0 - static_cast<double>(std::min(load, limit)) / static_cast<double>(limit);
+  };
+  double all = 0;
+  double free = 0;
+  for (const Slot slot : view_.members()) {
+    if (!workers_[slot]->IsDealable() && !workers_[slot]->draining()) continue;
+    const WorkerView& worker = view_.worker(slot);
+    all += worker.weight;
+    if (worker.standing != Standing::kEligible) continue;
+    free += worker.weight * left_of(worker.load, settings_.max_active_per_worker);
+  }
+  if (all == 0) return 0;
+  return 100 * std::min(free / all, left_of(view_.load(), settings_.max_active));
+}
+
 void Dealer::Show(ListenerSnapshot* snapshot, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
   RefreshAll(now_ns);
@@ -580,6 +599,7 @@ void Dealer::Show(ListenerSnapshot* snapshot, uint64_t now_ns) {
                         {"gone", found_gone_},
                         {"refused", refused_}};
   snapshot->decks_dealt = decks_dealt_;
+  snapshot->free_percent = FreePercent();
   view_.Show(snapshot);
   for (Slot slot = 0; slot < workers_.size(); ++slot) {
     if (workers_[slot] == nullptr) continue;

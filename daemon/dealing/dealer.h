@@ -227,6 +227,7 @@ class Dealer {
   void ResetLocked(Connection connection);
   void NoteWorker();
   void LeaveHold();
+  double FreePercent() const;
   bool LeaveToWorkerLocked();
 
   std::atomic<bool> wants_receiving_cpu_{false};  // written by the control thread

@@ -65,6 +65,7 @@ struct ListenerSnapshot {
   double rate_paused_seconds = 0;  // time spent so, ended pauses
   uint64_t no_worker_resets = 0;   // connections reset because there was no worker
   uint64_t kept = 0;               // gauge: connections in ringdeald's hand, waiting for a worker
+  double free_percent = 0;  // weight of the workers that could be given more now, of all's weight
   uint64_t workers_joined = 0;
   uint64_t workers_left = 0;
   uint64_t counters_clamped = 0;  // times that a worker's counts ran backwards or past what it had

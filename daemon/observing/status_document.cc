@@ -85,6 +85,7 @@ Json ListenerOf(const ListenerSnapshot& listener) {
       {"counters_clamped", listener.counters_clamped},
       {"long_passes", listener.long_passes},
       {"workers_stuck", listener.workers_stuck},
+      {"free_percent", listener.free_percent},
       {"workers_joined", listener.workers_joined},
       {"workers_left", listener.workers_left},
       {"deals_by_ring", ObjectOf(listener.deals_by_ring)},

@@ -57,6 +57,7 @@ struct ListenerConfig {
   std::string no_worker = "hold";
   Duration hold_timeout = std::chrono::seconds(30);
   bool share_listener = true;  // workers get the listener itself, so that they can fail open
+  std::string agent;           // where HAProxy's agent check is answered; empty: nowhere
   // Who may bind the address under the shim or register without holding the listener. Root and
   // ringdeald's own user always may.
   Principals allow;

@@ -129,6 +129,10 @@ constexpr ConfigKey kKeys[] = {
     {"listeners", "share_listener", "true", "true or false",
      "Workers get the listener itself too, and go on without ringdeald if it is gone",
      [](C, L l) -> F { return &l.share_listener; }},
+    {"listeners", "agent", "\"\"", "address",
+     "Where HAProxy's agent check is answered with the part of its weight that this host should "
+     "have; empty: nowhere",
+     [](C, L l) -> F { return &l.agent; }, TextKind::kAgentAddress},
     {"listeners", "allow", "[]", "principals",
      "Who may bind the address under the shim, or register without holding the listener, beside "
      "root and ringdeald's user",

@@ -19,6 +19,7 @@ enum class TextKind {
   kName,           // of a listener
   kListenAddress,  // what ParseAddress takes
   kHttpAddress,    // the same, of IPv4 or IPv6, or nothing
+  kAgentAddress,   // likewise
   kPath,           // of a socket, from the root, or nothing
   kUser,           // known to the system, or nothing
   kGroup,          // known to the system, or nothing

@@ -124,10 +124,10 @@ std::string CheckAddress(const std::string& text) {
   return {};
 }
 
-std::string CheckHttpAddress(const std::string& text) {
+std::string CheckNetworkAddress(const std::string& text, const std::string& who) {
   if (text.empty()) return {};
   if (text.rfind("unix:", 0) == 0) {
-    return "is a UNIX socket; HTTP needs an address such as 127.0.0.1:9945";
+    return "is a UNIX socket; " + who + " needs an address such as 127.0.0.1:9945";
   }
   return CheckAddress(text);
 }
@@ -155,7 +155,9 @@ std::string CheckText(TextKind kind, const std::string& text,
     case TextKind::kListenAddress:
       return CheckAddress(text);
     case TextKind::kHttpAddress:
-      return CheckHttpAddress(text);
+      return CheckNetworkAddress(text, "HTTP");
+    case TextKind::kAgentAddress:
+      return CheckNetworkAddress(text, "an agent check");
     case TextKind::kPath:
       return CheckPath(text);
     case TextKind::kUser:

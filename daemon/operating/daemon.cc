@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "daemon/dealing/cpu_list.h"
+#include "daemon/observing/agent_answer.h"
 #include "daemon/observing/status_document.h"
 #include "daemon/operating/log.h"
 #include "daemon/operating/monotonic_clock.h"
@@ -67,10 +68,12 @@ Daemon::Daemon(Config config, ConfigFile file, std::shared_ptr<const Topology> t
       retirement_(std::make_unique<Retirement>(
           &loop_, config_, listeners_.get(), &notebook_, recall_.get(),
           [this](const auto& listener) { registrar_->SendAway(listener); })),
+      agents_(std::make_unique<Agents>(
+          &loop_, [this](const std::string& name) { return AnswerAgentOf(name); })),
       reloader_(std::make_unique<Reloader>(
-          std::move(file),
-          Reloader::Parts{&config_, listeners_.get(), owned_.get(), retirement_.get(),
-                          redealer_.get(), direct_.get(), stuck_watch_.get(), control_.get()})),
+          std::move(file), Reloader::Parts{&config_, listeners_.get(), owned_.get(),
+                                           retirement_.get(), redealer_.get(), direct_.get(),
+                                           stuck_watch_.get(), control_.get(), agents_.get()})),
       stop_timer_(loop_.MakeTimer([this] { EndIfDealt(); })),
       started_ns_(MonotonicNs()) {
   registrar_->SetServer(control_.get());
@@ -80,6 +83,7 @@ Daemon::Daemon(Config config, ConfigFile file, std::shared_ptr<const Topology> t
 // control connections close, and workers go direct.
 Daemon::~Daemon() {
   http_.reset();
+  agents_.reset();
   control_.reset();
   recall_.reset();
   listeners_.reset();
@@ -143,6 +147,9 @@ Result<void, std::string> Daemon::Start(std::vector<InheritedSocket> inherited) 
     http_ = std::move(*http);
     Log(LogLevel::kInfo, "http", {{"address", http_->address()}});
   }
+  auto agents = agents_->Open(config_);
+  if (!agents) return agents.error();
+  agents_->Use(config_, std::move(*agents));
   Log(LogLevel::kInfo, "started",
       {{"version", RINGDEAL_VERSION}, {"control", config_.control.path}, {"pid", getpid()}});
   NotifyServiceManager("READY=1\nSTATUS=dealing connections");
@@ -173,6 +180,15 @@ Snapshot Daemon::TakeSnapshot() {
     shown.allow = WhoMayTake(self_, listener->config().allow);
   }
   return snapshot;
+}
+
+// One that is awaited, or is being taken away, has no worker of ours.
+std::string Daemon::AnswerAgentOf(const std::string& name) {
+  const auto listener = listeners_->FindByName(name);
+  if (listener == nullptr) return kAgentDown;
+  ListenerSnapshot shown;
+  listener->Show(&shown, MonotonicNs());
+  return AgentAnswer(shown);
 }
 
 void Daemon::Reload() {

@@ -9,6 +9,7 @@
 #include "daemon/accepting/listener_table.h"
 #include "daemon/dealing/recall_thread.h"
 #include "daemon/dealing/topology.h"
+#include "daemon/observing/agents.h"
 #include "daemon/observing/http_server.h"
 #include "daemon/observing/snapshot.h"
 #include "daemon/operating/closing.h"
@@ -46,6 +47,7 @@ class Daemon {
   ControlServer::Callbacks MakeControlCallbacks();
   Registrar::Tools MakeTools();
   Snapshot TakeSnapshot();
+  std::string AnswerAgentOf(const std::string& name);
   void Reload();
   void Stop();
   void StopAccepting();
@@ -69,6 +71,7 @@ class Daemon {
   std::unique_ptr<Registrar> registrar_;
   std::unique_ptr<ControlServer> control_;
   std::unique_ptr<Retirement> retirement_;
+  std::unique_ptr<Agents> agents_;
   std::unique_ptr<Reloader> reloader_;
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<Heartbeat> heartbeat_;

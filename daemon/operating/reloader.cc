@@ -49,9 +49,11 @@ Result<std::string, ConfigError> Reloader::TryToReload() {
     if (!found) return ConfigError{"topology: " + found.error()};
     topology = std::make_shared<const Topology>(std::move(*found));
   }
+  auto agents = parts_.agents->Open(plan.config);
+  if (!agents) return ConfigError{agents.error()};
   const auto opened = parts_.owned->OpenAdded(plan);
   if (!opened) return ConfigError{opened.error()};
-  Apply(plan, *opened, std::move(topology));
+  Apply(plan, *opened, std::move(*agents), std::move(topology));
   return Describe(plan);
 }
 
@@ -62,10 +64,11 @@ Result<Config, ConfigError> Reloader::Load() const {
 }
 
 void Reloader::Apply(const ReloadPlan& plan, const std::vector<OwnedListeners::Opened>& opened,
-                     std::shared_ptr<const Topology> topology) {
+                     std::vector<Agents::Socket> agents, std::shared_ptr<const Topology> topology) {
   Config& config = *parts_.config;
   config = plan.config;
   StartLog(config.log);
+  parts_.agents->Use(config, std::move(agents));
   parts_.control->Use(config.limits);
   parts_.owned->ReviseAwaited();
   for (const std::string& name : plan.removed) {

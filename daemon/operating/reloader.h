@@ -8,6 +8,7 @@
 
 #include "daemon/accepting/listener_table.h"
 #include "daemon/dealing/topology.h"
+#include "daemon/observing/agents.h"
 #include "daemon/observing/snapshot.h"
 #include "daemon/operating/config.h"
 #include "daemon/operating/config_parser.h"
@@ -43,6 +44,7 @@ class Reloader {
     DirectSwitch* direct;
     StuckWatch* stuck_watch;
     ControlServer* control;
+    Agents* agents;
   };
 
   Reloader(ConfigFile file, const Parts& parts);
@@ -56,7 +58,7 @@ class Reloader {
   Result<std::string, ConfigError> TryToReload();
   Result<Config, ConfigError> Load() const;
   void Apply(const ReloadPlan& plan, const std::vector<OwnedListeners::Opened>& opened,
-             std::shared_ptr<const Topology> topology);
+             std::vector<Agents::Socket> agents, std::shared_ptr<const Topology> topology);
   void UseListenerConfigs();
   void UseListenerConfig(const std::shared_ptr<Listener>& listener, const ListenerConfig& config);
 

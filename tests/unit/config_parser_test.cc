@@ -198,7 +198,7 @@ const BadFile kShapes[] = {
      "f.yaml:2:5: 'key: value' lines are expected in listener; known: name, bind, backlog, "
      "ipv6_only, mode, owner, group, policy, slack, slack_percent, coverage, busy_after, "
      "recall_after, stuck_after, slow_start, max_active_per_worker, max_active, max_accept_rate, "
-     "no_worker, hold_timeout, share_listener, allow"},
+     "no_worker, hold_timeout, share_listener, agent, allow"},
     {"SectionAsAText", "http: 127.0.0.1:9945\n",
      "f.yaml:1:7: 'key: value' lines are expected in http; known: bind"},
     {"DocumentAsAList", "- acceptors\n",

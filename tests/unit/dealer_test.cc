@@ -129,6 +129,31 @@ TEST_F(DealerTest, DoesNotGiveToAWorkerInALongPass) {
   EXPECT_EQ(Show(b).handed, 8u);
 }
 
+TEST_F(DealerTest, SaysWhatPartOfItsWeightIsFree) {
+  const auto free_percent = [this] {
+    ListenerSnapshot snapshot;
+    dealer_.Show(&snapshot, kNow);
+    return snapshot.free_percent;
+  };
+  EXPECT_EQ(free_percent(), 0);
+  Process first, second;
+  WorkerIdentity heavy;
+  heavy.weight = 3;
+  const Slot slot = Join(&first, heavy);
+  Join(&second);
+  first.Accepting();
+  second.Accepting();
+  EXPECT_EQ(free_percent(), 100);
+  second.page().progress.pass_start = kNow - 3 * kMs;
+  EXPECT_EQ(free_percent(), 100) << "a pass of some milliseconds is none of a slow worker";
+  second.page().progress.pass_start = kNow - 60 * kMs;
+  EXPECT_EQ(free_percent(), 75);
+  dealer_.SetDraining(slot, true);
+  EXPECT_EQ(free_percent(), 0);
+  dealer_.SetDraining(slot, false);
+  EXPECT_EQ(free_percent(), 75);
+}
+
 TEST_F(DealerTest, CountsALongPassOnceHoweverOftenItIsSeen) {
   Process process, other;
   Join(&process);

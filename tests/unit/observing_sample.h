@@ -49,6 +49,7 @@ inline ListenerSnapshot SampleListener(std::string name) {
   listener.rate_paused_seconds = 2.5;
   listener.no_worker_resets = 221;
   listener.kept = 208;
+  listener.free_percent = 62.5;
   listener.workers_joined = 209;
   listener.workers_left = 210;
   listener.counters_clamped = 211;

@@ -75,7 +75,7 @@ TEST(StatusDocument, CarriesEveryValue) {
       "name": "web", "address": "127.0.0.1:8080", "policy": "least-loaded", "mode": "holding",
       "owned": true, "allow": {"uids": [213], "gids": [214]}, "accepted": 201, "accept_errors": {"EMFILE": 202, "ECONNABORTED": 203},
       "handoffs": {"delivered": 204, "full": 205}, "redealt": 206, "recalls": {"left": 222, "overdue": 223}, "long_passes": 224, "holds": 207,
-      "held_seconds": 1.5, "rate_pauses": 220, "rate_paused_seconds": 2.5, "no_worker_resets": 221, "kept": 208, "workers_joined": 209, "workers_left": 210,
+      "held_seconds": 1.5, "rate_pauses": 220, "rate_paused_seconds": 2.5, "no_worker_resets": 221, "kept": 208, "free_percent": 62.5, "workers_joined": 209, "workers_left": 210,
       "counters_clamped": 211, "workers_stuck": 219, "listener_repairs": 212, "deals_by_ring": {"0": 215, "3": 216},
       "turned_away": 217, "decks_dealt": 218, "deck": [{"cpu": 6, "workers": [
         {"slot": 0, "share": 0.25, "ring": 1}, {"slot": 4, "share": 0.5, "ring": 3}]}],
