@@ -13,7 +13,7 @@ def missing():
         return "only root may boot a system in a container"
     for program in "systemd-nspawn", "nsenter", "nginx", "dpkg":
         if shutil.which(program) is None:
-            return f"there is no {program}: run scripts/install-dependencies --booted"
+            return f"there is no {program} (packages systemd-container, util-linux, nginx-light, dpkg)"
     if not pathlib.Path("/lib/systemd/systemd").exists():
         return "this system has no systemd that could be booted"
     if not list(PACKAGES.glob("ringdeald_*.deb")):
