@@ -38,37 +38,33 @@ def listen(address, backlog=128, reuse_port=False):
 def serve(count, worker, ready):
     """Forks the workers, says that it is ready, and waits for them. SIGTERM ends all, SIGTTIN forks
     one more."""
-    handled = {signal.SIGTERM, signal.SIGINT, signal.SIGTTIN}
-    before = {number: signal.getsignal(number) for number in handled}
-    children = []
+    # Taken one after the other: a handler that was noted just before a wait would run after it only.
+    awaited = {signal.SIGTERM, signal.SIGINT, signal.SIGTTIN, signal.SIGCHLD}
+    children = set()
 
-    def fork(*_):
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, handled)
+    def fork():
         number = len(children)
         pid = os.fork()
         if pid == 0:
-            for each, handler in before.items():
-                signal.signal(each, handler)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
             worker(number)
             os._exit(0)
-        children.append(pid)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        children.add(pid)
 
-    def end(*_):
+    def reap():
+        with contextlib.suppress(ChildProcessError):
+            while (pid := os.waitpid(-1, os.WNOHANG)[0]) != 0:
+                children.discard(pid)
+
+    def end():
         for pid in children:
-            with contextlib.suppress(ProcessLookupError):  # reaped a moment ago
-                os.kill(pid, signal.SIGTERM)
+            os.kill(pid, signal.SIGTERM)
 
-    signal.pthread_sigmask(signal.SIG_BLOCK, handled)
+    signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     for _ in range(count):
         fork()
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    signal.signal(signal.SIGTTIN, fork)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
     print(ready, flush=True)
+    acts = {signal.SIGTTIN: fork, signal.SIGCHLD: reap}
     while children:
-        pid, _ = os.wait()
-        children.remove(pid)
+        acts.get(signal.sigwait(awaited), end)()
     sys.exit(0)
