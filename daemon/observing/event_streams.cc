@@ -58,7 +58,12 @@ void EventStreams::Begin(evhttp_request* request) {
 }
 
 void EventStreams::Forget(const evhttp_connection* connection) {
-  std::erase_if(streams_, [&](const Stream& one) { return one.connection == connection; });
+  std::erase_if(streams_, [&](const Stream& one) {
+    if (one.connection != connection) return false;
+    // Its client has closed: then libevent has let go of the request, which is ours to free.
+    if (evhttp_request_get_connection(one.request) == nullptr) evhttp_request_free(one.request);
+    return true;
+  });
 }
 
 bool EventStreams::KeepsUp(Stream* stream) const {
