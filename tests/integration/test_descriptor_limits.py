@@ -65,6 +65,8 @@ def test_ringdeald_at_its_own_limit_refuses_workers_and_goes_on_dealing(start_da
                 worker.close_connection(connection)
     for connection in crowd:
         connection.close()
+    # Until it has closed them too, it has no number for who would ask it.
+    wait_until(lambda: daemon.process.descriptors() < 100, "the descriptors of the crowd are free")
     daemon.wait_for(lambda status: status["control_connections"] <= 2)
     second = Worker(daemon)
     closing.add(second, second.close)

@@ -91,7 +91,7 @@ def test_a_close_while_the_program_waits_is_said(start_daemon, target):
 
 
 def test_a_worker_that_dies_makes_room(start_daemon, closing):
-    daemon = start_daemon("name: web, bind: 127.0.0.1:0, max_active: 8")
+    daemon = start_daemon("name: web, bind: 127.0.0.1:0, max_active: 8, recall_after: 20s")
     workers = two_workers(daemon, closing)
     with Burst(daemon.address(), 16):
         wait_for_hold(daemon, 8)
