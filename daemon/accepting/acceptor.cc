@@ -5,6 +5,8 @@
 #include <csignal>
 #include <utility>
 
+#include "daemon/accepting/acceptor_scheduling.h"
+
 namespace ringdeal {
 namespace {
 
@@ -34,6 +36,7 @@ Acceptor::Acceptor(IntakeCallbacks callbacks) : callbacks_(std::move(callbacks))
   std::promise<void> ended;
   ended_ = ended.get_future();
   thread_ = std::thread([this, ended = std::move(ended)]() mutable {
+    LetWorkersFinishTheirTurn();
     RunWithoutSignals(&loop_);
     ended.set_value();
   });
