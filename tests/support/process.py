@@ -108,10 +108,20 @@ class Process:
         self.child.stdout.close()
 
 
+def state(pid):
+    """Its letter: "S" of one that sleeps."""
+    return stat_words(pid)[0]
+
+
 def ticks(pid):
     """Of the CPU that it used, a hundredth of a second each."""
-    words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    words = stat_words(pid)
     return int(words[11]) + int(words[12])
+
+
+def stat_words(pid):
+    """What /proc/PID/stat says after the name, which may hold spaces."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def assert_idle(pids):
