@@ -14,7 +14,7 @@ namespace {
 #if defined(MSG_CMSG_CLOEXEC)
 constexpr int kCloseOnExec = MSG_CMSG_CLOEXEC;
 #else
-constexpr int kCloseOnExec = 0;  // macOS: MarkCloseOnExec does it after the fact
+constexpr int kCloseOnExec = 0;  // macOS: done after the fact
 #endif
 
 // Room for the descriptors, and for the credentials and the pidfd that a worker can make the kernel
@@ -33,7 +33,7 @@ constexpr int kPidfdMessage = -1;
 
 // Takes what the message carries and closes what the protocol does not know. Returns false if
 // there were more descriptors than any message has.
-bool TakeDescriptors(msghdr* message, ReceivedMessage* received) {
+bool TakeDescriptors(msghdr* message, OverExec over_exec, ReceivedMessage* received) {
   bool fits = true;
   for (cmsghdr* header = CMSG_FIRSTHDR(message); header != nullptr;
        header = CMSG_NXTHDR(message, header)) {
@@ -47,7 +47,7 @@ bool TakeDescriptors(msghdr* message, ReceivedMessage* received) {
       if (header->cmsg_type != SCM_RIGHTS) continue;
       fits = fits && received->descriptor_count < kMaxDescriptorsPerMessage;
       if (!fits) continue;
-      if (kCloseOnExec == 0) sys::Control(number, F_SETFD, FD_CLOEXEC);
+      if (kCloseOnExec == 0 && over_exec == OverExec::kClosed) sys::Control(number, F_SETFD, FD_CLOEXEC);
       received->descriptors[received->descriptor_count++] = std::move(descriptor);
     }
   }
@@ -85,7 +85,8 @@ Result<size_t> SendWithDescriptors(int socket, std::span<const std::byte> head,
   }
 }
 
-Result<ReceivedMessage> ReceiveWithDescriptors(int socket, std::span<std::byte> data, int flags) {
+Result<ReceivedMessage> ReceiveWithDescriptors(int socket, std::span<std::byte> data, int flags,
+                                               OverExec over_exec) {
   iovec part = {data.data(), data.size()};
   ControlBuffer control;  // the kernel writes what it fills, and says how much
   msghdr message = {};
@@ -93,15 +94,16 @@ Result<ReceivedMessage> ReceiveWithDescriptors(int socket, std::span<std::byte> 
   message.msg_iovlen = 1;
   message.msg_control = control.bytes;
   message.msg_controllen = sizeof(control.bytes);
+  const int close_on_exec = over_exec == OverExec::kClosed ? kCloseOnExec : 0;
   ssize_t bytes = 0;
   do {
-    bytes = sys::ReceiveMessage(socket, &message, flags | kCloseOnExec);
+    bytes = sys::ReceiveMessage(socket, &message, flags | close_on_exec);
   } while (bytes < 0 && errno == EINTR && (flags & MSG_DONTWAIT) != 0);
   if (bytes < 0) return SystemError{errno, "recvmsg"};
 
   ReceivedMessage received;
   received.bytes = static_cast<size_t>(bytes);
-  if (!TakeDescriptors(&message, &received)) return SystemError{EMSGSIZE, "recvmsg: descriptors"};
+  if (!TakeDescriptors(&message, over_exec, &received)) return SystemError{EMSGSIZE, "recvmsg: descriptors"};
   if ((message.msg_flags & MSG_CTRUNC) != 0) {
     return SystemError{EMFILE, "recvmsg: descriptors truncated"};
   }

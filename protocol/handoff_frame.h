@@ -7,9 +7,14 @@
 
 namespace ringdeal {
 
-// kConnection comes with exactly one descriptor, a blocking accepted socket; kDoorbell with none:
-// whoever receives it raises `rung` in its page and shows by what it does next what it is.
-enum class FrameKind : uint32_t { kConnection = 1, kDoorbell = 2 };
+// A connection comes with exactly one descriptor, an accepted socket; kDoorbell with none: whoever
+// receives it raises `rung` in its page and shows by what it does next what it is. kNonBlocking, a
+// connection that is O_NONBLOCK already, is only sent to who has said in its page that it wants that.
+enum class FrameKind : uint32_t { kConnection = 1, kDoorbell = 2, kNonBlocking = 3 };
+
+inline bool IsConnection(FrameKind kind) {
+  return kind == FrameKind::kConnection || kind == FrameKind::kNonBlocking;
+}
 
 inline constexpr size_t kMaxPeerAddressBytes = 128;  // sizeof(sockaddr_storage)
 
@@ -32,7 +37,7 @@ inline size_t FrameBytes(const HandoffFrame& frame) { return kFrameHeadBytes + f
 inline bool IsWholeFrame(const HandoffFrame& frame, size_t bytes) {
   return bytes >= kFrameHeadBytes && frame.peer_length <= kMaxPeerAddressBytes &&
          bytes == FrameBytes(frame) &&
-         (frame.kind == FrameKind::kConnection || frame.kind == FrameKind::kDoorbell);
+         (IsConnection(frame.kind) || frame.kind == FrameKind::kDoorbell);
 }
 
 }  // namespace ringdeal

@@ -78,6 +78,9 @@ struct Page {
     std::atomic<uint32_t> waiting;  // gauge: threads in accept or in a wait that includes the slot
     std::atomic<uint32_t> queued;   // gauge: work the program holds and has not begun
     std::atomic<AcceptStyle> style;
+    // 1 while its accepts ask for O_NONBLOCK; relaxed. A hint, by which a system call is saved: what
+    // a connection is its frame says.
+    std::atomic<uint32_t> nonblocking;
   };
 
   // Written by the worker, read off the accept path.
@@ -116,6 +119,7 @@ static_assert(offsetof(Page, progress.state) == 160);
 static_assert(offsetof(Page, progress.waiting) == 164);
 static_assert(offsetof(Page, progress.queued) == 168);
 static_assert(offsetof(Page, progress.style) == 172);
+static_assert(offsetof(Page, progress.nonblocking) == 176);
 static_assert(offsetof(Page, signs.rung) == 192);
 static_assert(offsetof(Page, signs.passes) == 200);
 static_assert(offsetof(Page, signs.mode_seen) == 208);

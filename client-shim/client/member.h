@@ -156,7 +156,7 @@ class Member {
     return OrderFor(page) != page.signs.mode_seen.load(std::memory_order_relaxed);
   }
   [[gnu::cold]] void FollowOrder();
-  Received ReceiveOne(HandoffFrame* frame, UniqueFd* connection);
+  Received ReceiveOne(OverExec over_exec, HandoffFrame* frame, UniqueFd* connection);
   bool NearDescriptorLimit();
 
   void Retire(int number);

@@ -63,14 +63,14 @@ bool Member::NearDescriptorLimit() {
   return !had_room_.load(std::memory_order_relaxed);
 }
 
-Received Member::ReceiveOne(HandoffFrame* frame, UniqueFd* connection) {
+Received Member::ReceiveOne(OverExec over_exec, HandoffFrame* frame, UniqueFd* connection) {
   const int channel = channel_.get();
   if (channel < 0) return Received::kNothing;
-  if (!NearDescriptorLimit()) return ReceiveFrame(channel, false, frame, connection);
+  if (!NearDescriptorLimit()) return ReceiveFrame(channel, false, over_exec, frame, connection);
   // One at a time, or the frame that one thread has seen could be another's. The other one takes
   // what there is; who comes meanwhile finds nothing.
   if (being_careful_.exchange(true)) return Received::kNothing;
-  const Received received = ReceiveFrame(channel, true, frame, connection);
+  const Received received = ReceiveFrame(channel, true, over_exec, frame, connection);
   being_careful_.store(false);
   return received;
 }
@@ -79,8 +79,10 @@ int Member::FinishHandoff(UniqueFd connection, const HandoffFrame& frame, sockad
                           socklen_t* length, int flags) {
   const int number = connection.Release();
   last_number_.store(number, std::memory_order_relaxed);
-  if ((flags & kAcceptNonBlocking) != 0) sys::Control(number, F_SETFL, O_RDWR | O_NONBLOCK);
-  if ((flags & kAcceptCloseOnExec) == 0) sys::Control(number, F_SETFD, 0);
+  const bool nonblocking = (flags & kAcceptNonBlocking) != 0;
+  if (nonblocking != (frame.kind == FrameKind::kNonBlocking)) {
+    sys::Control(number, F_SETFL, nonblocking ? O_RDWR | O_NONBLOCK : O_RDWR);
+  }
   GiveAddress(frame.peer, frame.peer_length, address, length);
   return number;
 }
@@ -119,6 +121,8 @@ int Member::AcceptDirect(sockaddr* address, socklen_t* length, int flags, Page**
 int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** counted) {
   Use use(this);
   const int saved_errno = errno;
+  const OverExec over_exec =
+      (flags & kAcceptCloseOnExec) != 0 ? OverExec::kClosed : OverExec::kKept;
   *counted = nullptr;
   while (true) {
     const Form form = SettledForm();
@@ -133,9 +137,10 @@ int Member::Accept(sockaddr* address, socklen_t* length, int flags, Page** count
       return -1;
     }
     if (HasNewOrder(*page)) FollowOrder();
+    SayNonBlocking(page, (flags & kAcceptNonBlocking) != 0);
     HandoffFrame frame;
     UniqueFd connection;
-    switch (ReceiveOne(&frame, &connection)) {
+    switch (ReceiveOne(over_exec, &frame, &connection)) {
       case Received::kConnection:
         RINGDEAL_FAILPOINT("received");
         CountTaken(page);

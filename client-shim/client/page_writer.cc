@@ -68,6 +68,12 @@ void SetStyle(Page* page, bool one_at_a_time, int control) {
   PokeIfWanted(page, control);
 }
 
+void SayNonBlocking(Page* page, bool nonblocking) {
+  const uint32_t word = nonblocking ? 1 : 0;
+  std::atomic<uint32_t>& said = page->progress.nonblocking;
+  if (said.load(std::memory_order_relaxed) != word) said.store(word, std::memory_order_relaxed);
+}
+
 void CountTaken(Page* page) {
   page->progress.taken.fetch_add(1, std::memory_order_release);
   page->signs.cpu.store(CurrentCpu() + 1, std::memory_order_relaxed);

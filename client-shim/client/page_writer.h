@@ -15,6 +15,9 @@ void LeaveWait(Page* page);
 void SetState(Page* page, WorkerState state, int control);
 void SetStyle(Page* page, bool one_at_a_time, int control);
 
+// Whether connections are better handed over in non-blocking mode. Stores only what is new.
+void SayNonBlocking(Page* page, bool nonblocking);
+
 void CountTaken(Page* page);
 void CountDirect(Page* page);
 // Both answer true if ringdeald asked to hear of it, and Poke is to follow.

@@ -5,16 +5,16 @@
 
 #include <cerrno>
 
-#include "protocol/descriptor_passing.h"
 #include "protocol/system_calls.h"
 
 namespace ringdeal::client {
 namespace {
 
-Received ReceiveOnce(int channel, int flags, HandoffFrame* frame, UniqueFd* connection) {
+Received ReceiveOnce(int channel, int flags, OverExec over_exec, HandoffFrame* frame,
+                     UniqueFd* connection) {
   *frame = {};
   auto received = ReceiveWithDescriptors(channel, std::as_writable_bytes(std::span(frame, 1)),
-                                         flags | MSG_DONTWAIT);
+                                         flags | MSG_DONTWAIT, over_exec);
   if (!received) {
     const int number = received.error().number;
     if (number == EAGAIN || number == EWOULDBLOCK) return Received::kNothing;
@@ -41,14 +41,15 @@ ssize_t Peek(int channel, int flags) {
 
 }  // namespace
 
-Received ReceiveFrame(int channel, bool careful, HandoffFrame* frame, UniqueFd* connection) {
-  if (!careful) return ReceiveOnce(channel, 0, frame, connection);
+Received ReceiveFrame(int channel, bool careful, OverExec over_exec, HandoffFrame* frame,
+                      UniqueFd* connection) {
+  if (!careful) return ReceiveOnce(channel, 0, over_exec, frame, connection);
   HandoffFrame seen;
   UniqueFd copy;
-  const Received look = ReceiveOnce(channel, MSG_PEEK, &seen, &copy);
+  const Received look = ReceiveOnce(channel, MSG_PEEK, over_exec, &seen, &copy);
   if (look == Received::kLost) return Received::kFull;
   if (look == Received::kNothing || look == Received::kEnd) return look;
-  const Received take = ReceiveOnce(channel, 0, frame, connection);
+  const Received take = ReceiveOnce(channel, 0, over_exec, frame, connection);
   // The copy took the last free number, and is as good. If ringdeald took the seen frame back in
   // between, this is another one, and it is gone.
   if (take != Received::kLost || look != Received::kConnection ||

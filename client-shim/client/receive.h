@@ -2,6 +2,7 @@
 // handlers too; never blocks.
 #pragma once
 
+#include "protocol/descriptor_passing.h"
 #include "protocol/handoff_frame.h"
 #include "protocol/unique_fd.h"
 
@@ -20,7 +21,8 @@ enum class Received {
 // With `careful`, a connection is looked at before it is taken, so that a process at its descriptor
 // limit loses none: three system calls instead of one. One thread at a time may be careful on a
 // channel.
-Received ReceiveFrame(int channel, bool careful, HandoffFrame* frame, UniqueFd* connection);
+Received ReceiveFrame(int channel, bool careful, OverExec over_exec, HandoffFrame* frame,
+                      UniqueFd* connection);
 
 // Blocks until a frame or the end is there, without taking it: with the restart, time-out and
 // cancellation behaviour of accept. Returns 0, or -1 and errno.

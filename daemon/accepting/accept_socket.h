@@ -9,12 +9,13 @@
 
 namespace ringdeal {
 
-// A blocking, close-on-exec descriptor and the peer's address. Invalid, with errno, if there is
-// none.
-UniqueFd AcceptSocket(int listener, sockaddr* peer, socklen_t* length);
+enum class Blocking { kNo, kYes };
+
+// A close-on-exec descriptor and the peer's address. Invalid, with errno, if there is none.
+UniqueFd AcceptSocket(int listener, sockaddr* peer, socklen_t* length, Blocking blocking);
 
 // The same as a connection, of which the receiving CPU is not asked. Its socket is invalid, with
 // errno, if there is none.
-Connection AcceptConnection(int listener);
+Connection AcceptConnection(int listener, Blocking blocking = Blocking::kYes);
 
 }  // namespace ringdeal

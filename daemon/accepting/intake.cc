@@ -113,7 +113,9 @@ bool Intake::AcceptOne(const Source& source, uint64_t now_ns) {
 }
 
 bool Intake::AcceptInGate(const Source& source, uint64_t now_ns) {
-  Connection connection = AcceptConnection(source.socket);
+  const bool nonblocking = listener_->dealer().wants_nonblocking();
+  Connection connection =
+      AcceptConnection(source.socket, nonblocking ? Blocking::kNo : Blocking::kYes);
   if (!connection.socket) return HandleError(source, errno);
   empty_rounds_ = 0;
   served_ = &source;

@@ -1,5 +1,6 @@
 #include "daemon/dealing/channel.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -10,6 +11,15 @@
 #include "protocol/socket_pair.h"
 
 namespace ringdeal {
+
+namespace {
+
+void MakeBlocking(Connection* connection) {
+  fcntl(connection->socket.get(), F_SETFL, O_RDWR);
+  connection->nonblocking = false;
+}
+
+}  // namespace
 
 Result<Channel> Channel::Create() {
   Result<SocketPair> pair = MakeMessagePair();
@@ -22,14 +32,15 @@ Result<Channel> Channel::Create() {
   return channel;
 }
 
-Result<void> Channel::Send(const Connection& connection) {
+Result<void> Channel::Send(Connection* connection, bool may_be_nonblocking) {
+  if (connection->nonblocking && !may_be_nonblocking) MakeBlocking(connection);
   HandoffFrame head;
-  head.kind = FrameKind::kConnection;
-  head.peer_length = connection.peer_length;
+  head.kind = connection->nonblocking ? FrameKind::kNonBlocking : FrameKind::kConnection;
+  head.peer_length = connection->peer_length;
   head.sequence = ++sequence_;
-  const int descriptor = connection.socket.get();
+  const int descriptor = connection->socket.get();
   const Result<size_t> sent = SendWithDescriptors(sending_.get(), BytesOf(head, kFrameHeadBytes),
-                                                  BytesOf(connection.peer, connection.peer_length),
+                                                  BytesOf(connection->peer, connection->peer_length),
                                                   {&descriptor, 1}, MSG_DONTWAIT);
   if (!sent) return sent.error();
   return {};
@@ -84,6 +95,7 @@ Result<std::optional<Connection>> Channel::TakeBack() {
     if (taken.message->descriptor_count != 1) continue;  // a doorbell
     Connection connection;
     connection.socket = std::move(taken.message->descriptors[0]);
+    connection.nonblocking = taken.frame.kind == FrameKind::kNonBlocking;
     connection.peer_length = taken.frame.peer_length;
     std::memcpy(&connection.peer, taken.frame.peer, taken.frame.peer_length);
     return std::optional<Connection>(std::move(connection));

@@ -15,8 +15,9 @@ class Channel {
  public:
   static Result<Channel> Create();
 
-  // Neither blocks. The connection stays the caller's: close it once it is sent.
-  Result<void> Send(const Connection& connection);
+  // Neither blocks. The connection stays the caller's: close it once it is sent. It is made to
+  // block if it must and does not.
+  Result<void> Send(Connection* connection, bool may_be_nonblocking);
   Result<void> Ring();
 
   // The next connection that was sent and not taken, doorbells passed over; nothing if the channel

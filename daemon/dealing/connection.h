@@ -12,6 +12,7 @@ struct Connection {
   UniqueFd socket;
   sockaddr_storage peer = {};
   socklen_t peer_length = 0;
+  bool nonblocking = false;  // the socket is
   ReceivingCpu cpu = -1;
 };
 

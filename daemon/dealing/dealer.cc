@@ -390,7 +390,7 @@ Dealer::Outcome Dealer::Deal(Connection connection, uint64_t now_ns) {
   return outcome;
 }
 
-Dealer::Outcome Dealer::DealLocked(const Connection& connection, uint64_t now_ns,
+Dealer::Outcome Dealer::DealLocked(Connection& connection, uint64_t now_ns,
                                    std::optional<Slot> but_for) {
   // Each failed send makes one worker unavailable, so this ends.
   for (size_t attempt = 0; attempt <= view_.size(); ++attempt) {
@@ -405,11 +405,14 @@ Dealer::Outcome Dealer::DealLocked(const Connection& connection, uint64_t now_ns
   return Outcome::kKept;
 }
 
-Result<void> Dealer::Send(Slot slot, const Connection& connection) {
+Result<void> Dealer::Send(Slot slot, Connection& connection) {
   Worker& worker = *workers_[slot];
   worker.CountHanded();
   RINGDEAL_FAILPOINT("handed-not-sent");
-  const Result<void> sent = worker.channel()->Send(connection);
+  // The next one, of the next worker, is likely to be wanted as this one is.
+  const bool nonblocking = worker.WantsNonBlocking();
+  wants_nonblocking_.store(nonblocking, std::memory_order_relaxed);
+  const Result<void> sent = worker.channel()->Send(&connection, nonblocking);
   RINGDEAL_FAILPOINT("sent");
   if (!sent) {
     worker.CountRecalled();

@@ -176,6 +176,8 @@ class Dealer {
     kRefused,  // kept as well: the kernel has no room for descriptors in flight
     kReset,    // there is no worker to wait for
   };
+  // True if the worker that was given the last connection accepts in non-blocking mode. Any thread.
+  bool wants_nonblocking() const { return wants_nonblocking_.load(std::memory_order_relaxed); }
   bool wants_receiving_cpu() const { return wants_receiving_cpu_.load(std::memory_order_relaxed); }
   // Takes the connection over, whatever comes of it.
   Outcome Deal(Connection connection, uint64_t now_ns);
@@ -216,9 +218,9 @@ class Dealer {
   std::optional<Slot> ChooseOwed(uint64_t now_ns);
   std::optional<Slot> ChooseEligible(ReceivingCpu cpu, uint64_t now_ns);
   std::optional<Slot> ChooseBusy(uint64_t now_ns);
-  Outcome DealLocked(const Connection& connection, uint64_t now_ns,
+  Outcome DealLocked(Connection& connection, uint64_t now_ns,
                      std::optional<Slot> but_for = std::nullopt);
-  Result<void> Send(Slot slot, const Connection& connection);
+  Result<void> Send(Slot slot, Connection& connection);
   bool GiveUpOn(Slot slot, int error_number, uint64_t now_ns);
   Outcome DealKept(uint64_t now_ns);
   bool FindAnyAfterAsking(uint64_t now_ns);
@@ -230,6 +232,7 @@ class Dealer {
   double FreePercent() const;
   bool LeaveToWorkerLocked();
 
+  std::atomic<bool> wants_nonblocking_{false};    // written under the lock
   std::atomic<bool> wants_receiving_cpu_{false};  // written by the control thread
   mutable std::mutex mutex_;
   // All below is guarded by mutex_.

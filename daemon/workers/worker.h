@@ -88,6 +88,10 @@ class Worker {
   void Report(const WorkerReport& report) { report_ = report; }
   void SetDraining(bool draining);
   bool draining() const { return draining_; }
+  // As its page says: one that maps none never does.
+  bool WantsNonBlocking() const {
+    return page_->progress.nonblocking.load(std::memory_order_relaxed) == 1;
+  }
 
   // True of one that can accept by itself: it said so, and it does not block in accept, which would
   // be on its channel.

@@ -15,7 +15,7 @@ MAGIC, VERSION = 0x52444C50, 1
 MODE, WANTS_READY, TAKEN, CLOSED, DIRECT, PASS_START, STATE = 64, 68, 128, 136, 144, 152, 160
 WAITING, STYLE, RUNG, PASSES, MODE_SEEN = 164, 172, 192, 200, 208
 STATES = ["starting", "observer", "worker", "paused", "left"]
-CONNECTION, BELL = 1, 2
+CONNECTION, BELL, NON_BLOCKING = 1, 2, 3
 
 
 class Worker:
@@ -51,13 +51,15 @@ class Worker:
     def waiting(self):
         return self.word(WAITING)
 
-    def hand(self, connection):
+    def hand(self, connection, nonblocking=False):
         """Hands over a connection that the test accepted, and closes it here."""
+        connection.setblocking(not nonblocking)
         self.sequence += 1
         host, port = connection.getpeername()[:2]
         peer = struct.pack("=H", socket.AF_INET) + struct.pack(">H", port) + socket.inet_aton(
             host) + bytes(8)
-        frame = struct.pack("=IIQ", CONNECTION, len(peer), self.sequence) + peer
+        kind = NON_BLOCKING if nonblocking else CONNECTION
+        frame = struct.pack("=IIQ", kind, len(peer), self.sequence) + peer
         socket.send_fds(self.sender, [frame], [connection.fileno()])
         connection.close()
 

@@ -15,7 +15,7 @@ ONE_CONNECTION = ["options", "shut_down", "unconnect", "listens_anew_while_watch
                   "sits_on_every_number", "interrupted", "added_before_bind", "closed_stdio",
                   "called_by_number", "listens_again", "becomes_a_daemon",
                   "replaced_by_its_duplicate"]
-MORE = {"short_address": 2, "duplicates": 2, "two_threads": 5}
+MORE = {"accept_flags": 32, "short_address": 2, "duplicates": 2, "two_threads": 5}
 SHIM_ALONE = {"closed_by_thread": deviation("closing wakes accept")}
 
 

@@ -9,13 +9,13 @@ import time
 from support.daemon import ask
 
 STARTING, OBSERVER, WORKER, PAUSED, LEFT = range(5)
-CONNECTION, DOORBELL = 1, 2
+CONNECTION, DOORBELL, NON_BLOCKING = 1, 2, 3
 WORDS = {  # docs/protocol.md: offset and size
     "magic": (0, 4), "version": (4, 4), "size": (8, 4), "slot": (12, 4),
     "listener_cookie": (16, 8), "worker_id": (24, 8), "listener_flags": (32, 4),
     "mode": (64, 4), "wants_ready": (68, 4),
     "taken": (128, 8), "closed": (136, 8), "direct": (144, 8), "pass_start": (152, 8),
-    "state": (160, 4), "waiting": (164, 4), "queued": (168, 4), "style": (172, 4),
+    "state": (160, 4), "waiting": (164, 4), "queued": (168, 4), "style": (172, 4), "nonblocking": (176, 4),
     "rung": (192, 8), "passes": (200, 8), "mode_seen": (208, 4), "cpu": (212, 4),
 }
 

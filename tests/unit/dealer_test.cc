@@ -730,7 +730,7 @@ TEST(RecallThreadTest, IsReplacedWhenAReceiveDoesNotReturn) {
   Result<SocketPair> pair = MakeStreamPair();
   Connection connection;
   connection.socket = std::move(pair->first);
-  ASSERT_TRUE(other->Send(connection));
+  ASSERT_TRUE(other->Send(&connection, false));
 
   std::atomic<bool> release{false};
   std::atomic<bool> entered{false};

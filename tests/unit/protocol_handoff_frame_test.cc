@@ -33,11 +33,12 @@ TEST(HandoffFrame, AnAddressLongerThanTheFrameIsRefused) {
 }
 
 TEST(HandoffFrame, AnUnknownKindIsRefused) {
-  for (const uint32_t kind : {0u, 3u, 0x100u, 0xffffffffu}) {
+  for (const uint32_t kind : {0u, 4u, 0x100u, 0xffffffffu}) {
     EXPECT_FALSE(IsWholeFrame(Frame(static_cast<FrameKind>(kind), 16), 32)) << kind;
   }
   EXPECT_TRUE(IsWholeFrame(Frame(FrameKind::kDoorbell, 0), 16));
   EXPECT_TRUE(IsWholeFrame(Frame(FrameKind::kConnection, 16), 32));
+  EXPECT_TRUE(IsWholeFrame(Frame(FrameKind::kNonBlocking, 16), 32));
 }
 
 // The bytes of docs/protocol.md.
@@ -49,6 +50,7 @@ TEST(HandoffFrame, IsTheDocumentedOne) {
   EXPECT_EQ(FrameBytes(Frame(FrameKind::kConnection, 28)), 44u);
   EXPECT_EQ(static_cast<uint32_t>(FrameKind::kConnection), 1u);
   EXPECT_EQ(static_cast<uint32_t>(FrameKind::kDoorbell), 2u);
+  EXPECT_EQ(static_cast<uint32_t>(FrameKind::kNonBlocking), 3u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ import array
 import ctypes
 import errno
 import fcntl
+import itertools
 import os
 import resource
 import select
@@ -210,6 +211,22 @@ def short_address():
     assert not fcntl.fcntl(connection, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
     os.write(connection, b"x")
     os.close(connection)
+
+
+def accept_flags():
+    """Each kind of connection after each: the last one's is what ringdeald takes the next one for."""
+    listener = listen()
+    tell(listener)
+    kinds = [0, socket.SOCK_NONBLOCK, socket.SOCK_CLOEXEC, socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC]
+    for kind in [each for pair in itertools.product(kinds, kinds) for each in pair]:
+        connection = libc.accept4(listener.fileno(), None, None, kind)
+        assert connection >= 0
+        status = fcntl.fcntl(connection, fcntl.F_GETFL)
+        assert status & (os.O_NONBLOCK | os.O_ACCMODE) == (kind & socket.SOCK_NONBLOCK) | os.O_RDWR
+        kept_closed = fcntl.fcntl(connection, fcntl.F_GETFD) & fcntl.FD_CLOEXEC
+        assert bool(kept_closed) == bool(kind & socket.SOCK_CLOEXEC)
+        os.write(connection, b"x")
+        os.close(connection)
 
 
 def shut_down():
