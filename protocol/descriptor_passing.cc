@@ -47,7 +47,8 @@ bool TakeDescriptors(msghdr* message, OverExec over_exec, ReceivedMessage* recei
       if (header->cmsg_type != SCM_RIGHTS) continue;
       fits = fits && received->descriptor_count < kMaxDescriptorsPerMessage;
       if (!fits) continue;
-      if (kCloseOnExec == 0 && over_exec == OverExec::kClosed) sys::Control(number, F_SETFD, FD_CLOEXEC);
+      if (kCloseOnExec == 0 && over_exec == OverExec::kClosed)
+        sys::Control(number, F_SETFD, FD_CLOEXEC);
       received->descriptors[received->descriptor_count++] = std::move(descriptor);
     }
   }
@@ -103,7 +104,8 @@ Result<ReceivedMessage> ReceiveWithDescriptors(int socket, std::span<std::byte> 
 
   ReceivedMessage received;
   received.bytes = static_cast<size_t>(bytes);
-  if (!TakeDescriptors(&message, over_exec, &received)) return SystemError{EMSGSIZE, "recvmsg: descriptors"};
+  if (!TakeDescriptors(&message, over_exec, &received))
+    return SystemError{EMSGSIZE, "recvmsg: descriptors"};
   if ((message.msg_flags & MSG_CTRUNC) != 0) {
     return SystemError{EMFILE, "recvmsg: descriptors truncated"};
   }

@@ -31,11 +31,11 @@ Result<size_t> SendWithDescriptors(int socket, std::span<const std::byte> head,
 // What the receiver does with descriptors over exec.
 enum class OverExec { kClosed, kKept };
 
-// Receives one message. What arrives is close-on-exec unless it is to be kept. Goes on after EINTR only where `flags` has
-// MSG_DONTWAIT: a blocking receive answers EINTR as recvmsg does. A truncated message is an error
-// and what came of its descriptors is closed: EMFILE if the process had no number free for one of
-// them (the descriptor is lost unless MSG_PEEK was given), EMSGSIZE if there were too many or the
-// data did not fit.
+// Receives one message. What arrives is close-on-exec unless it is to be kept. Goes on after EINTR
+// only where `flags` has MSG_DONTWAIT: a blocking receive answers EINTR as recvmsg does. A
+// truncated message is an error and what came of its descriptors is closed: EMFILE if the process
+// had no number free for one of them (the descriptor is lost unless MSG_PEEK was given), EMSGSIZE
+// if there were too many or the data did not fit.
 Result<ReceivedMessage> ReceiveWithDescriptors(int socket, std::span<std::byte> data, int flags,
                                                OverExec over_exec = OverExec::kClosed);
 

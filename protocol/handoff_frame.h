@@ -9,7 +9,8 @@ namespace ringdeal {
 
 // A connection comes with exactly one descriptor, an accepted socket; kDoorbell with none: whoever
 // receives it raises `rung` in its page and shows by what it does next what it is. kNonBlocking, a
-// connection that is O_NONBLOCK already, is only sent to who has said in its page that it wants that.
+// connection that is O_NONBLOCK already, is only sent to who has said in its page that it wants
+// that.
 enum class FrameKind : uint32_t { kConnection = 1, kDoorbell = 2, kNonBlocking = 3 };
 
 inline bool IsConnection(FrameKind kind) {

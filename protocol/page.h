@@ -78,8 +78,8 @@ struct Page {
     std::atomic<uint32_t> waiting;  // gauge: threads in accept or in a wait that includes the slot
     std::atomic<uint32_t> queued;   // gauge: work the program holds and has not begun
     std::atomic<AcceptStyle> style;
-    // 1 while its accepts ask for O_NONBLOCK; relaxed. A hint, by which a system call is saved: what
-    // a connection is its frame says.
+    // 1 while its accepts ask for O_NONBLOCK; relaxed. A hint, by which a system call is saved:
+    // what a connection is its frame says.
     std::atomic<uint32_t> nonblocking;
   };
 

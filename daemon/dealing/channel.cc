@@ -39,9 +39,9 @@ Result<void> Channel::Send(Connection* connection, bool may_be_nonblocking) {
   head.peer_length = connection->peer_length;
   head.sequence = ++sequence_;
   const int descriptor = connection->socket.get();
-  const Result<size_t> sent = SendWithDescriptors(sending_.get(), BytesOf(head, kFrameHeadBytes),
-                                                  BytesOf(connection->peer, connection->peer_length),
-                                                  {&descriptor, 1}, MSG_DONTWAIT);
+  const Result<size_t> sent = SendWithDescriptors(
+      sending_.get(), BytesOf(head, kFrameHeadBytes),
+      BytesOf(connection->peer, connection->peer_length), {&descriptor, 1}, MSG_DONTWAIT);
   if (!sent) return sent.error();
   return {};
 }

@@ -77,9 +77,8 @@ void Agents::AnswerAll(const Agent& agent) const {
   for (int i = 0; i < kMostInATurn; ++i) {
     sockaddr_storage peer;
     socklen_t length = sizeof(peer);
-    const UniqueFd client = AcceptSocket(agent.socket.descriptor.get(),
-                                         reinterpret_cast<sockaddr*>(&peer), &length,
-                                         Blocking::kYes);
+    const UniqueFd client = AcceptSocket(
+        agent.socket.descriptor.get(), reinterpret_cast<sockaddr*>(&peer), &length, Blocking::kYes);
     if (!client) return;
     Tell(client.get(), answer_(agent.socket.listener));
   }

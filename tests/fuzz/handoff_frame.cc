@@ -50,8 +50,8 @@ void CheckOnce(std::span<const std::byte> sent, size_t descriptors, bool careful
   if (!done) return;
   HandoffFrame frame;
   UniqueFd connection;
-  const Received received = client::ReceiveFrame(pair->second.get(), careful, OverExec::kClosed,
-                                                 &frame, &connection);
+  const Received received =
+      client::ReceiveFrame(pair->second.get(), careful, OverExec::kClosed, &frame, &connection);
   CheckTaken(received, frame, connection, sent, descriptors);
 }
 
